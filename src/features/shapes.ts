@@ -161,6 +161,18 @@ const TOTALS = z.object({
   milliseconds: z.number(),
 });
 
+const DIAGNOSIS = z
+  .object({
+    found: z
+      .enum(["same", "changed", "pending", "forgotten", "unavailable", "refused"])
+      .describe(
+        "`same`: the request continues the thread's newest answer; `changed`: `reason` tells what differs; `pending`: not known yet; `forgotten`: it no longer knows that answer; `unavailable`: it cannot tell; `refused`: it does not accept the question.",
+      ),
+    reason: z.string().optional().describe("The provider's own word, such as `system_changed`."),
+    missed: z.number().optional().describe("Tokens that were not read because of it, as reported."),
+  })
+  .describe("Why the provider's cache missed, as the provider says. Absent if it was not asked or did not say.");
+
 const REPLY = z
   .object({
     parts: PARTS,
@@ -170,6 +182,13 @@ const REPLY = z
       .literal(true)
       .optional()
       .describe("Strata ended the stream, because it went on beyond the requested length."),
+    id: z.string().optional().describe("The provider's id of the answer, if it can be asked why its cache missed."),
+    compared: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("The answer with which the provider compared the request; null if there was none."),
+    diagnosis: DIAGNOSIS.optional(),
     estimated: TOKENS.optional().describe("What it is billed by if the reported usage is missing or impossible."),
   })
   .nullable();

@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Model, ModelEvent, ModelRef } from "../protocol/index.ts";
 import { toCallOptions } from "./call-options.ts";
+import { type Comparison, type ComparisonWay, comparisons } from "./comparison.ts";
 import { type Dialect, dialectOfRef } from "./dialect.ts";
 import { becauseOf, brokenOff, type CalledModel, cancelled, modelError } from "./failure.ts";
 import { type Cap, capOf, finished, fitting, type Gathering, gathering, take } from "./reply.ts";
@@ -15,6 +16,8 @@ export interface Binding {
   readonly dialect?: Dialect;
   /** Its replies are known in advance and accepted at any length. */
   readonly whole?: true;
+  /** Left out, its provider is never asked why its cache missed. */
+  readonly comparison?: ComparisonWay | undefined;
   /** Left out, no call is repeated. */
   readonly retry?: Retry | undefined;
 }
@@ -23,29 +26,41 @@ export interface Binding {
 export function bindModel(languageModel: LanguageModelV4, binding: Binding): Model {
   const { ref, wire, secrets = [], dialect = dialectOfRef(wire), retry, whole } = binding;
   const asked = { ref, secrets };
+  const comparing = binding.comparison && comparisons(binding.comparison);
   return {
     ref,
     wire,
     resultMedia: dialect.resultMedia ?? [],
+    ...(comparing && { compares: true }),
     send: (request, { signal, count }) => {
       const cap = whole ? undefined : capOf(request.parameters.maxTokens, count);
-      const open = () => stream(languageModel, { ...toCallOptions(request, dialect), abortSignal: signal }, signal);
-      return send(open, signal, { asked, retry, cap });
+      const comparison = request.compare === undefined ? undefined : comparing?.(request.compare);
+      const open = () => {
+        const options = { ...toCallOptions(request, dialect), abortSignal: signal };
+        return stream(languageModel, comparison?.asking(options) ?? options, signal);
+      };
+      return send(open, signal, { asked, retry, cap, comparison });
     },
   };
 }
 
 type Open = () => AsyncIterable<LanguageModelV4StreamPart>;
-type Manner = Pick<Binding, "retry"> & { readonly asked: CalledModel; readonly cap: Cap | undefined };
+type Manner = Pick<Binding, "retry"> & {
+  readonly asked: CalledModel;
+  readonly cap: Cap | undefined;
+  readonly comparison: Comparison | undefined;
+};
 
 /** Retries until an answer begins. Once any part of it has arrived, there is no retry: shown words cannot be taken back. */
-async function* send(open: Open, signal: AbortSignal, { asked, retry, cap }: Manner): AsyncGenerator<ModelEvent> {
+async function* send(open: Open, signal: AbortSignal, manner: Manner): AsyncGenerator<ModelEvent> {
+  const { asked, retry, comparison } = manner;
   for (let tries = 1; ; tries++) {
     const reply = gathering();
     try {
-      return yield* listen(open, reply, { asked, cap });
+      return yield* listen(open, reply, manner);
     } catch (thrown) {
       if (signal.aborted) throw cancelled(asked, signal.reason);
+      if (!reply.begun && comparison?.isRefused(thrown)) return yield* send(open, signal, manner);
       const pause = reply.begun || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
       if (retry === undefined || pause === undefined || pause.asked > LONGEST_ASKED || tries > retry.times) {
         throw modelError(thrown, asked, { tries, begun: reply.begun, ...lateness(pause, retry) });
@@ -56,12 +71,9 @@ async function* send(open: Open, signal: AbortSignal, { asked, retry, cap }: Man
   }
 }
 
-async function* listen(
-  open: Open,
-  reply: Gathering,
-  { asked, cap }: Pick<Manner, "asked" | "cap">,
-): AsyncGenerator<ModelEvent> {
+async function* listen(open: Open, reply: Gathering, { asked, cap, comparison }: Manner): AsyncGenerator<ModelEvent> {
   for await (const part of open()) {
+    comparison?.take(part);
     const taken = cap === undefined ? part : fitting(reply, part, cap);
     if (taken !== undefined) yield* take(reply, taken);
     // Leaving the loop ends the stream.
@@ -69,7 +81,7 @@ async function* listen(
   }
   const whole = finished(reply);
   if (whole === undefined) throw brokenOff(asked);
-  yield { type: "reply", reply: whole };
+  yield { type: "reply", reply: { ...whole, ...comparison?.answer() } };
 }
 
 /** When the provider may be called again, if it asks for a long pause. */

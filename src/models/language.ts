@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { never, StrataError } from "../protocol/index.ts";
 import { type Access, type Fetch, NO_KEY, type Opening, type ProviderKind } from "./access.ts";
+import { ANTHROPIC_COMPARISON, type ComparisonWay, OPENAI_COMPARISON, withDiagnostics } from "./comparison.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import type { EmbeddingModel } from "./embed.ts";
 import { packageEmbedding, packageModel } from "./package-model.ts";
@@ -21,6 +22,8 @@ import {
 export interface Language {
   readonly model: LanguageModelV4;
   readonly dialect: Dialect;
+  /** How its provider is asked why its cache missed; left out if it cannot be. */
+  readonly comparison?: ComparisonWay;
 }
 
 interface Reach {
@@ -51,9 +54,17 @@ export function openLanguage(
   const opening = openingOf(kind, provider, reach);
   switch (kind) {
     case "anthropic":
-      return { model: anthropicModel(model, opening), dialect: dialectOf(kind, model) };
+      return {
+        model: anthropicModel(model, { ...opening, fetch: withDiagnostics(opening.fetch) }),
+        dialect: dialectOf(kind, model),
+        comparison: ANTHROPIC_COMPARISON,
+      };
     case "openai":
-      return { model: openaiModel(model, opening), dialect: dialectOf(kind, model) };
+      return {
+        model: openaiModel(model, opening),
+        dialect: dialectOf(kind, model),
+        comparison: OPENAI_COMPARISON,
+      };
     case "openrouter": {
       const dialect = dialectOf(kind, model);
       return { model: openrouterModel(model, opening, dialect.breakpoint !== undefined), dialect };

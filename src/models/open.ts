@@ -23,8 +23,9 @@ export interface OpenOptions {
 export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Model {
   if (ref === "rehearsal") return rehearsalModel();
   const { kind, named, access } = reached(ref, secrets);
-  const { model: languageModel, dialect } = openLanguage(kind, named, { access, fetch: direct });
-  return bindModel(languageModel, { ref, wire: ref, secrets: hidden(access), dialect, retry: retry || undefined });
+  const { model: languageModel, dialect, comparison } = openLanguage(kind, named, { access, fetch: direct });
+  const secret = hidden(access);
+  return bindModel(languageModel, { ref, wire: ref, secrets: secret, dialect, comparison, retry: retry || undefined });
 }
 
 /** Within how many milliseconds a server of one's own has to say which models it serves. */

@@ -11,11 +11,13 @@ import { kindOf, type Language, openLanguage } from "./language.ts";
  */
 export async function wireBody(request: Request, wire: ModelRef, secrets: Secrets = () => undefined): Promise<string> {
   let body: unknown;
-  const { model, dialect } = languageOf(wire, secrets, (_url, init) => {
+  const { model, dialect, comparison } = languageOf(wire, secrets, (_url, init) => {
     body = init?.body;
     return Promise.reject(new Error("captured"));
   });
-  const options = toCallOptions(request, dialect);
+  const { compare } = request;
+  const plain = toCallOptions(request, dialect);
+  const options = compare === undefined ? plain : (comparison?.asking(plain, compare) ?? plain);
   try {
     await model.doStream(options);
   } catch (thrown) {

@@ -208,6 +208,7 @@ export {
   addUsage,
   billedUsage,
   type CountTokens,
+  type Diagnosis,
   type Embedded,
   type Embedder,
   type Embedding,

@@ -40,6 +40,19 @@ export function addUsage(a: Usage, b: Usage): Usage {
 /** Why the model stopped. `recording-ended`: a recording replaces the model and has no more replies. */
 export type FinishReason = "stop" | "calls" | "length" | "refused" | "recording-ended" | "other";
 
+/** What a provider found when it compared a request with an earlier one that it was asked to compare it with. */
+export interface Diagnosis {
+  /**
+   * `same`: the request continues the earlier one; `changed`: it differs; `pending`: not known yet; `forgotten`: the earlier one is no
+   * longer known; `unavailable`: it cannot tell; `refused`: the provider does not accept the question.
+   */
+  readonly found: "same" | "changed" | "pending" | "forgotten" | "unavailable" | "refused";
+  /** What has changed, in the provider's own word: `system_changed`. */
+  readonly reason?: string;
+  /** Tokens that were not read because of it, as reported. */
+  readonly missed?: number;
+}
+
 /** A whole answer. `parts` is empty when there is nothing to say. */
 export interface Reply {
   readonly parts: readonly AssistantPart[];
@@ -50,6 +63,12 @@ export interface Reply {
   readonly capped?: true;
   /** Used for billing instead of `usage`, if that is impossible or missing: Strata's own count of the request and the answer. */
   readonly estimated?: Usage;
+  /** The provider's id of the answer, kept if a later request may be compared with this one. */
+  readonly id?: string;
+  /** The request's `compare`, if the provider accepted it. */
+  readonly compared?: string | null;
+  /** Why the provider's cache missed, in its own words; left out if it was not asked or did not say. */
+  readonly diagnosis?: Diagnosis;
 }
 
 /** The usage by which an answer is billed. */
@@ -79,6 +98,8 @@ export interface Model {
   readonly wire: ModelRef;
   /** Media types that its API takes in a tool's result. Left out: it is not known, and nothing is left out for it. */
   readonly resultMedia?: readonly string[];
+  /** Set if its provider can be asked why its cache missed. */
+  readonly compares?: true;
   /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused` before anything of an answer came, `model_refused`, `turn_cancelled` */
   send(request: Request, options: SendOptions): AsyncIterable<ModelEvent>;
 }

@@ -97,4 +97,9 @@ export interface Request {
   readonly tail: readonly TailPart[];
   readonly breakpoints: readonly Breakpoint[];
   readonly parameters: Parameters;
+  /**
+   * The provider's id of the answer with which it is asked to compare this request, to say why its cache missed; null: none, but a later
+   * request may be compared with this one. Left out, it is not asked. No part of the prompt.
+   */
+  readonly compare?: string | null;
 }

@@ -67,7 +67,7 @@ export const toMessage = (text: string): Message => stored(text);
 /** A turn's live layers as they were sent; trust as for messages. */
 export const toTail = (text: string): readonly TailPart[] => stored(text);
 /** An answer as the model gave it: its text was `Spoken` when it was stored. */
-const toReply = (text: string): Reply => stored(text);
+export const toReply = (text: string): Reply => stored(text);
 /** A tool's result with its writes, all of it untrusted text. */
 export const toOutcome = (text: string): ToolOutcome => stored(text);
 /** The tools as they were sent, key order included. */

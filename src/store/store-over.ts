@@ -60,7 +60,7 @@ import { wholeHistory } from "./threads/whole-history.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall, recordedCall } from "./turns/journal.ts";
 import { settle } from "./turns/settle.ts";
-import { sent, starts, turn, turns } from "./turns/turns.ts";
+import { lastAnswer, sent, starts, turn, turns } from "./turns/turns.ts";
 import type { Binding, Database, StorePart, Tx } from "./tx.ts";
 
 /** How the contract's functions of a database are made: each runs in one transaction, and what the driver throws becomes a sentence. */
@@ -201,6 +201,7 @@ function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
       if (turns !== undefined) epochs.putPast(scope, id, { isClosed: past?.isClosed ?? false, turns, sent: found });
       return found.map(({ seq: _, ...request }) => request);
     },
+    lastAnswer: reading(lastAnswer),
     starts: reading(starts),
     rebuild: reading(rebuild),
     epoch: reading((tx: Tx, scope: ContactScope, id: ThreadId) => currentEpoch(tx, scope, id, epochs)),

@@ -8,6 +8,7 @@ import type {
   Epoch,
   EventId,
   Json,
+  ModelRef,
   OrgId,
   Scope,
   StoredEvent,
@@ -199,6 +200,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   turns(scope: Scope, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]>;
   /** The 64 newest answered requests of the thread's ended turns, oldest first. `turns`: how many have ended there, where the asker knows: then less is read. */
   sent(scope: ContactScope, thread: ThreadId, turns?: number): Promise<readonly SentRequest[]>;
+  /** The provider's id of the newest answer that the thread got from this model, if it is known. */
+  lastAnswer(scope: ContactScope, thread: ThreadId, wire: ModelRef): Promise<string | undefined>;
   /** When the 128 newest requests of all the agent's threads were made, the newest first; those of one channel left out. */
   starts(org: OrgId, agent: AgentName, except: readonly string[]): Promise<readonly RequestStart[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */

@@ -15,6 +15,7 @@ export {
 } from "./cache/attribute.ts";
 export { type AttributionTotals, attributionTotals, type CauseTotal } from "./cache/attribution-totals.ts";
 export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
+export { confirms } from "./cache/diagnosed.ts";
 export { optimum, type ReadWrite } from "./cache/optimum.ts";
 export { seenOfBody } from "./cache/read-body.ts";
 export { seenOf } from "./cache/read-request.ts";

@@ -35,6 +35,8 @@ interface Explained {
     readonly base?: { readonly gap: number };
     readonly change?: { readonly section: string; readonly byte: number };
     readonly causes: readonly { readonly cause: string; readonly tokens: number }[];
+    readonly diagnosis?: { readonly found: string; readonly reason?: string };
+    readonly confirmed?: boolean;
   }[];
 }
 
@@ -54,6 +56,12 @@ interface Talk {
   readonly model?: string;
   /** Which request the provider refuses. */
   readonly refuses?: number;
+  /** What it says about its cache if it is asked. */
+  readonly diagnoses?: (requests: readonly SeenRequest[]) => object | null;
+  /** Whether it refuses a request with such a question. */
+  readonly refusesQuestion?: boolean;
+  /** Each question about its cache, as it was sent. */
+  readonly questions?: unknown[];
 }
 
 /** What Anthropic streams for a short answer. */
@@ -71,7 +79,7 @@ const events = (input: number, read: number, write: number): readonly object[] =
 /** A provider that bills as Anthropic documents, with a tokenizer of its own: so many signs are a token. */
 function billing(
   clock: { readonly at: number },
-  { caches = true, tells = true, refuses }: Pick<Talk, "caches" | "tells" | "refuses">,
+  { caches = true, tells = true, refuses, refusesQuestion, diagnoses, questions }: Omit<Talk, "rules" | "turns">,
 ): RequestListener {
   const asked: SeenRequest[] = [];
   let requests = 0;
@@ -79,9 +87,11 @@ function billing(
     let body = "";
     for await (const section of request) body += section;
     requests++;
-    if (requests === refuses) {
+    const question: unknown = JSON.parse(body).diagnostics;
+    if (requests === refuses || (refusesQuestion && question !== undefined)) {
+      const message = requests === refuses ? "No." : "diagnostics: Extra inputs are not permitted";
       response.writeHead(400, { "content-type": "application/json" });
-      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: "No." } }));
+      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
       return;
     }
     asked.push(seenOfBody(JSON.parse(body), (text) => Math.ceil(text.length / 3), { at: clock.at }));
@@ -89,7 +99,12 @@ function billing(
     if (bill === undefined) throw new Error("nothing was asked");
     const { input, read, write5m } = bill;
     const told = caches ? events(input, read, write5m) : events(input + read + write5m, 0, 0);
-    if (tells) sendEvents(response, told);
+    questions?.push(question);
+    if (diagnoses !== undefined && question !== undefined) {
+      const [{ message }, ...others] = told as readonly [{ readonly message: object }, ...object[]];
+      const start = { ...message, id: `msg_${asked.length}`, diagnostics: diagnoses(asked) };
+      sendEvents(response, [{ type: "message_start", message: start }, ...others]);
+    } else if (tells) sendEvents(response, told);
     else {
       const usage = { input_tokens: input + read + write5m, output_tokens: 1 };
       sendEvents(response, anthropicEvents(textEvents("The train leaves at noon."), { usage, output: 4 }));
@@ -238,6 +253,55 @@ describe("strata cache explain", () => {
     expect(cut?.change).toEqual({ section: "transcript", byte: expect.any(Number) });
     expect(out).toMatch(/ trim, [\d,]+ tokens: begins in transcript, block 2, byte \d+$/m);
     expect(out).toMatch(/^trim +transcript +\d+ +[\d,]+ +[\d,]+ +\$0\.\d{4} +the conversation was cut/m);
+  });
+
+  it("asks the provider where a read is predicted, and shows its answer beside the record", async () => {
+    const questions: unknown[] = [];
+    const missed = { cache_miss_reason: { type: "system_changed", cache_missed_input_tokens: 1_200 } };
+    const diagnoses = (all: readonly SeenRequest[]) => (all.length === 2 ? missed : null);
+    const talk = await talked({ rules: 4_000, turns: 3, diagnoses, questions });
+    expect(questions.map((one) => JSON.stringify(one))).toEqual([
+      '{"previous_message_id":null}',
+      '{"previous_message_id":"msg_1"}',
+      '{"previous_message_id":"msg_2"}',
+    ]);
+    const { out, json } = await explain(talk);
+    const line = "2.1: the provider says: system_changed, 1,200 tokens not read; the record does not";
+    expect(out).toContain(`\n${line}: nothing that it could not read\n`);
+    expect(out).not.toContain("3.1: the provider");
+    expect(json.requests.map(({ diagnosis, confirmed }) => [diagnosis, confirmed])).toEqual([
+      [undefined, undefined],
+      [{ found: "changed", reason: "system_changed", missed: 1_200 }, false],
+      [{ found: "same" }, true],
+    ]);
+    const { turns } = await recordOf(talk);
+    const shown = await strata(["turn", turns[1]?.id ?? ""], talk);
+    expect(shown.out).toContain("\n→ the provider says: system_changed, 1,200 tokens not read\n");
+    const [turn] = jsonLines<{ requests: { reply: object }[] }>(
+      (await strata(["turn", turns[1]?.id ?? "", "--json"], talk)).out,
+    );
+    expect(turn?.requests[0]?.reply).toMatchObject({ id: "msg_2", diagnosis: { found: "changed" } });
+  });
+
+  it("says that the record agrees where the provider names the same change", async () => {
+    const changed = { cache_miss_reason: { type: "messages_changed", cache_missed_input_tokens: 900 } };
+    const isShorter = (all: readonly SeenRequest[]) =>
+      (all.at(-1)?.blocks.length ?? 0) < (all.at(-2)?.blocks.length ?? 0);
+    const budgets = { total: 4_000, reply: 200 };
+    const diagnoses = (all: readonly SeenRequest[]) => (isShorter(all) ? changed : null);
+    const { out, json } = await explain(await talked({ rules: 1_200, budgets, turns: 24, diagnoses }));
+    expect(json.requests.filter(({ diagnosis }) => diagnosis?.found === "changed")).not.toEqual([]);
+    for (const { diagnosis, confirmed } of json.requests) expect(confirmed).toBe(diagnosis && true);
+    expect(out).toMatch(/messages_changed, 900 tokens not read; the record agrees: trim, [\d,]+ tokens: begins in/);
+  });
+
+  it("says that a provider refuses the question, which is then not asked again", async () => {
+    const questions: unknown[] = [];
+    const talk = await talked({ rules: 4_000, turns: 3, questions, refusesQuestion: true });
+    expect(questions).toEqual([undefined, undefined, undefined]);
+    const { out, json } = await explain(talk);
+    expect(json.requests.map(({ billed }) => (billed?.read ?? 0) > 5_000)).toEqual([false, true, true]);
+    expect(out).toContain("1.1: the provider refuses the question why its cache missed");
   });
 
   it("tells of a beginning that is too short for the model", async () => {

@@ -10,6 +10,7 @@ export {
   type Caused,
   type CauseTotal,
   cardOf,
+  confirms,
   FAMILIES,
   isAvoidable,
   type ModelCard,

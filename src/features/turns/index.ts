@@ -218,6 +218,6 @@ const OPERATIONS: readonly Operation[] = [compose, EXPLAIN, show, request, wire,
 
 export { requestText } from "./diff.ts";
 export { cuts, isCut, ledgerTable } from "./ledger.ts";
-export { endOf, resentSays, turnView } from "./view.ts";
+export { diagnosisSays, endOf, resentSays, turnView } from "./view.ts";
 
 export const FEATURE: Feature = { name: "turns", needs: ["subagents", "threads"], operations: OPERATIONS };

@@ -1,10 +1,12 @@
 import { count, dollars, duration, number, oneLine, printable, type Style, shortVersion } from "../../print/index.ts";
 import {
   asStrataError,
+  type Diagnosis,
   isKept,
   isMedia,
   isoSecond,
   isReserved,
+  never,
   partText,
   type Reply,
   type Request,
@@ -192,6 +194,7 @@ async function requestView(
     ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
     ...answerLines(sent),
     ...predictionLines(sent, turn.model === turn.wire),
+    ...diagnosisLines(sent),
   ];
 }
 
@@ -205,6 +208,31 @@ function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readon
     return [`${predicted}; the provider reports nothing about its cache, so nothing is known of what it read`];
   const agreement = agreementOf(prediction, reply.usage);
   return [agreement === undefined ? predicted : `${predicted}; the bill agrees to ${agreement.toFixed(2)}`];
+}
+
+/** What the provider found when it compared the request with the thread's newest answer. */
+function diagnosisLines({ reply }: Sent): readonly string[] {
+  return reply?.diagnosis === undefined ? [] : [`→ ${diagnosisSays(reply.diagnosis)}`];
+}
+
+/** What a provider said of its cache, as a sentence without its end. */
+export function diagnosisSays({ found, reason = "", missed }: Diagnosis): string {
+  switch (found) {
+    case "same":
+      return "the provider says: nothing that was sent before has changed";
+    case "changed":
+      return `the provider says: ${reason}${missed === undefined ? "" : `, ${count(missed, "token")} not read`}`;
+    case "pending":
+      return "the provider did not know yet why its cache missed";
+    case "forgotten":
+      return "the provider no longer knows the request before, so it cannot say why its cache missed";
+    case "unavailable":
+      return "the provider cannot say why its cache missed";
+    case "refused":
+      return "the provider refuses the question why its cache missed; the request was sent again without it";
+    default:
+      return never(found);
+  }
 }
 
 /** Why the conversation was cut, or was not although that cost little just then. */

@@ -255,6 +255,33 @@ function commits(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("tells the provider's id of the thread's newest answer, of that model only, and rebuilds what it was compared with", async () => {
+      const store = await openStore();
+      const thread = await open(store);
+      const last = (wire = "anthropic:claude-sonnet-4-5", scope = thread.scope) =>
+        store.lastAnswer(scope, thread.id, wire);
+      expect(await last()).toBeUndefined();
+      const told = async (n: number) => {
+        await store.receive(thread.scope, thread.id, [said(`question ${n}`)]);
+        const claim = await take(store, thread);
+        const { outcome } = ran(claim, { rounds: 2 });
+        const requests = outcome.requests.map((one) => ({
+          ...one,
+          reply: one.reply && { ...one.reply, id: `msg_${n}_${one.n}`, compared: n === 1 ? null : `msg_${n - 1}_2` },
+        }));
+        await store.settle(claim, { ...outcome, requests });
+        return claim.turn;
+      };
+      await told(1);
+      expect(await last()).toBe("msg_1_2");
+      const second = await told(2);
+      expect(await last()).toBe("msg_2_2");
+      expect((await store.rebuild(thread.scope, second, 1)).request.compare).toBe("msg_1_2");
+      expect([await last("openai:gpt-5"), await last(undefined, scopeOf("bob"))]).toEqual([undefined, undefined]);
+      await exchange(store, thread, "one whose answer has no id");
+      expect(await last()).toBeUndefined();
+    });
+
     it("tells what the thread sent and got an answer to, oldest first: what a provider's cache may still hold", async () => {
       const store = await openStore();
       const thread = await open(store);

@@ -28,7 +28,9 @@ export async function rebuild(tx: Tx, scope: Scope, id: TurnId, n: number): Prom
   const { breakpoints, parameters, reply } = await readRequest(tx, row);
   const messages = sentIn(epoch, checked.slice(0, -1).map(toMessage));
   const tail = toTail(checked.at(-1) ?? "[]");
-  const request = { prefix: epoch.prefix, messages, tail, breakpoints, parameters };
+  const compare = reply?.compared;
+  const asked = { breakpoints, parameters, ...(compare !== undefined && { compare }) };
+  const request = { prefix: epoch.prefix, messages, tail, ...asked };
   return { request, reply, wire: turn.wire ?? turn.model ?? "", epoch };
 }
 

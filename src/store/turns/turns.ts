@@ -5,6 +5,7 @@ import {
   type Digest,
   isBatch,
   isKept,
+  type ModelRef,
   type OrgId,
   type Scope,
   StrataError,
@@ -14,7 +15,7 @@ import {
 import { editsOfTurn } from "../agent/texts.ts";
 import { ownText, sharedTexts } from "../record/pieces.ts";
 import type { ChainHead, Paging, RequestRecord, RequestStart, SentRequest, TurnRecord } from "../records.ts";
-import { toBreakpoints, toEnd, toEvent, toParameters, toTotals } from "../rows.ts";
+import { toBreakpoints, toEnd, toEvent, toParameters, toReply, toTotals } from "../rows.ts";
 import { atMost, fixed, owner, plain, query, type Sql, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchMemberOf, sendersOf, toSteps } from "../threads/batch-members.ts";
@@ -201,6 +202,25 @@ const NEWEST_ANSWERED: Sql = {
     `cross join lateral (select * from request where ${OF_TURN} order by n desc limit ${NEWEST}) as request`,
   ),
 };
+
+/** The provider's id of the newest answer that the thread got from this model, if it is known. */
+export async function lastAnswer(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  wire: ModelRef,
+): Promise<string | undefined> {
+  const row = await tx.first(plain<LastAnswer>(LAST_ANSWER, scope.org, scope.agent, scope.contact, thread));
+  if (row === undefined || row.wire !== wire || row.reply === null) return undefined;
+  const text = await ownText(tx, scope, row.reply);
+  return text === null ? undefined : toReply(text).id;
+}
+
+type LastAnswer = Pick<Row<"turn">, "wire"> & Pick<Row<"request">, "reply">;
+
+const LAST_ANSWER = `select turn.wire, request.reply
+  from (select * from turn where org = ? and agent = ? and contact = ? and thread = ? order by seq desc limit 3) as turn
+  join request on ${OF_TURN} order by turn.seq desc, request.n desc limit 1`;
 
 /** Uses the index that also serves for what the agent has spent. */
 export async function starts(

@@ -37,6 +37,8 @@ export interface Past {
   /** The prefix that the thread sent last, and what stood behind it before the thread's own messages, in its last epoch. */
   readonly prefix?: Prefix;
   readonly start?: { readonly epoch: number; readonly messages: readonly Message[] };
+  /** The provider's id of the thread's newest answer, if the model's provider compares requests. */
+  readonly answer?: string;
   /** Since when the prefix says what it says now, as far as that is known. */
   readonly since?: number;
 }
@@ -46,13 +48,15 @@ export const NO_PAST: Past = { sent: [], starts: [] };
 /** What the record says of a thread's past; where there is no thread yet, of what its agent's others did. */
 export async function pastOf(
   parts: Parts,
-  { agent, card }: TurnSetup,
+  { agent, card, model }: TurnSetup,
   { scope, thread, turns, epoch }: Whose,
 ): Promise<Past> {
   const { store } = parts;
   // Threads whose turns stand alone all begin alike: what one wrote, the others read.
   const asksOthers = hasLifetimes(card) || agent.history === "log";
+  const answer = thread && model.compares ? await store.lastAnswer(scope, thread, model.wire) : undefined;
   return {
+    ...(answer !== undefined && { answer }),
     sent: thread === undefined ? [] : await store.sent(scope, thread, turns),
     starts: asksOthers ? await store.starts(agent.org, agent.name, closedChannels(parts)) : [],
     ...(thread !== undefined && { thread }),

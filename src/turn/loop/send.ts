@@ -90,9 +90,21 @@ async function* askHeard(
   compilation: Compilation,
   { parameters, call }: { readonly parameters: Parameters; readonly call: ModelCall },
 ): AsyncGenerator<TurnEvent, Reply> {
-  const reply = yield* ask(state, compilation, parameters);
+  const bare = requestOf(compilation, parameters);
+  const plan = (at: number): PlannedRequest => planRequest(state, compilation, { bare, at });
+  const reply = yield* askPlanned(state, compilation, plan, (prediction) => comparedWith(state, prediction));
   for (const { answered } of state.parts.steps.answers) await answered?.(state, call, reply);
   return reply;
+}
+
+/**
+ * The answer with which the provider compares the request: the thread's newest, if a read is predicted, so that a miss would be
+ * unexpected. Undefined if this provider cannot be asked.
+ */
+function comparedWith({ setup, past, requests }: TurnState, { read }: Prediction): string | null | undefined {
+  if (setup.model.compares === undefined) return undefined;
+  const newest = requests.findLast(({ reply }) => reply?.id !== undefined)?.reply?.id ?? past.answer;
+  return read > 0 && newest !== undefined ? newest : null;
 }
 
 /** Tokens that an answer to a call needs at the least. */
@@ -151,15 +163,18 @@ export async function* ask(
   return yield* askPlanned(state, compilation, (at) => planRequest(state, compilation, { bare, at }));
 }
 
-/** The same for a request whose breakpoints are planned otherwise. */
+/** The same for a request whose breakpoints are planned otherwise, or that the provider compares with an earlier one. */
 export async function* askPlanned(
   state: TurnState,
   compilation: Compilation,
   plan: (at: number) => PlannedRequest,
+  comparing: (prediction: Prediction) => string | null | undefined = () => undefined,
 ): AsyncGenerator<TurnEvent, Reply> {
   const { clock } = state.parts;
   const began = { at: clock.recorded(), real: clock.real() };
-  const { request, prediction } = plan(began.at);
+  const { request: planned, prediction } = plan(began.at);
+  const compare = comparing(prediction);
+  const request = { ...planned, ...(compare !== undefined && { compare }) };
   await setImmediate();
   const { parameters } = request;
   const { most, settle } = await reserveCall(state, compilation, request);

@@ -8,9 +8,16 @@ import {
   isAvoidable,
   type Taken,
 } from "../../../app/entry/costs.ts";
-import { resentSays } from "../../../features/turns/index.ts";
+import { diagnosisSays, resentSays } from "../../../features/turns/index.ts";
 import { count, duration, number, printable, type Style, table } from "../../../print/index.ts";
-import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../../../protocol/index.ts";
+import {
+  type Diagnosis,
+  isoSecond,
+  type Ledger,
+  type ModelRef,
+  type ThreadId,
+  type TurnId,
+} from "../../../protocol/index.ts";
 
 /** A request of the thread, and what happened to it. */
 export interface ExplainedRequest extends AttributedRequest {
@@ -21,6 +28,9 @@ export interface ExplainedRequest extends AttributedRequest {
   readonly model: ModelRef;
   /** Where it was sent a second time, because the provider would not have the model's reasoning back: what was changed. */
   readonly refused?: Ledger["refused"];
+  /** What the provider says about its cache, and whether the record shows the same; left out if one of them cannot tell. */
+  readonly diagnosis?: Diagnosis;
+  readonly confirmed?: boolean;
   /** Where its bytes first differ from those that it could have continued. */
   readonly change?: Change;
 }
@@ -64,6 +74,7 @@ export function attributionView(explanation: Explanation, style: Style): readonl
     "",
     ...causeTable(explanation, style),
     "",
+    ...diagnoses(explanation),
     savings(explanation),
   ];
 }
@@ -101,6 +112,18 @@ const refusals = ({ requests }: Explanation): readonly string[] =>
   requests.flatMap(({ refused, seq, n }) =>
     refused === undefined ? [] : [`Request ${number(seq)}.${n}. ${resentSays(refused)}`],
   );
+
+/** What the provider says about misses, beside what the record shows. */
+function diagnoses({ requests }: Explanation): readonly string[] {
+  const lines = requests.flatMap((request) => {
+    const { diagnosis, confirmed, seq, n } = request;
+    if (diagnosis === undefined || (diagnosis.found === "same" && confirmed)) return [];
+    const shown = causeOf(request) || "nothing that it could not read";
+    const record = confirmed === undefined ? "" : `; the record ${confirmed ? "agrees" : "does not"}: ${shown}`;
+    return [`${number(seq)}.${n}: ${printable(diagnosisSays(diagnosis))}${record}`];
+  });
+  return lines.length === 0 ? [] : [...lines, ""];
+}
 
 const REQUEST_COLUMNS = [
   { head: "turn" },

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
-import { attribute, attributionTotals, rulesOf, type SeenRequest } from "../../../app/entry/costs.ts";
+import { attribute, attributionTotals, confirms, rulesOf, type SeenRequest } from "../../../app/entry/costs.ts";
 import type { App, TurnRecord } from "../../../app.ts";
 import {
   type ModelRef,
@@ -139,7 +139,10 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
     const change = before && (await changeBetween(app, before, one));
     const { refused } = record.ledger;
     const where = { turn: turn.id, seq: turn.seq, n: record.n, model };
-    return [{ ...attributed, ...where, ...(refused && { refused }), ...(change && { change }) }];
+    const diagnosis = record.reply?.diagnosis;
+    const confirmed = diagnosis && confirms(diagnosis, attributed, one.seen);
+    const provider = { ...(diagnosis && { diagnosis }), ...(confirmed !== undefined && { confirmed }) };
+    return [{ ...attributed, ...where, ...provider, ...(refused && { refused }), ...(change && { change }) }];
   });
   return (await Promise.all(explaining)).flat();
 }
