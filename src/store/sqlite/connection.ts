@@ -176,6 +176,7 @@ function logOf(
 ): Pick<Connection, "commitsWithoutWaiting" | "version" | "logPages" | "checkpoint"> {
   const own = db.prepare<unknown[], number>("select total_changes()").pluck();
   const others = db.prepare<unknown[], number>("pragma data_version").pluck();
+  const log = db.prepare<unknown[], { readonly log: number }>("pragma wal_checkpoint(NOOP)");
   return {
     commitsWithoutWaiting: () => {
       if (db.memory || db.pragma("journal_mode", { simple: true }) !== "wal") return false;
@@ -184,11 +185,7 @@ function logOf(
       return true;
     },
     version: () => `${own.get()} ${others.get()}`,
-    logPages: () => {
-      const [found]: readonly unknown[] = [db.pragma("wal_checkpoint(NOOP)")].flat();
-      const pages: unknown = typeof found === "object" && found !== null ? Reflect.get(found, "log") : 0;
-      return typeof pages === "number" ? pages : 0;
-    },
+    logPages: () => log.get()?.log ?? 0,
     checkpoint: () => void db.pragma("wal_checkpoint(PASSIVE)"),
   };
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
 import { ANN, claiming, exchange, open, PARTS, said } from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
+import { checkpointsOf } from "./checkpoint.ts";
 
 let folder: string;
 let file: string;
@@ -118,6 +119,57 @@ describe("a commit to a file", () => {
   });
 });
 
+/** More than a log may hold. */
+const LONG_TEXT = "word ".repeat(1_000_000);
+
+/** The pages of the log of a file, and how many of them are in the file. */
+function logOf(): unknown {
+  const db = new BetterSqlite3(file);
+  try {
+    return db.pragma("wal_checkpoint(NOOP)");
+  } finally {
+    db.close();
+  }
+}
+
+describe("a log that has grown long", () => {
+  it("is moved into the file while the program goes on and reads: no page of it is moved by this thread", async () => {
+    const pragma = vi.spyOn(BetterSqlite3.prototype, "pragma");
+    const own = checkpointsOf(file, () => expect.fail("no thread has begun"));
+    let [state, read, moves] = ["before", 0, 0];
+    const move = async (): Promise<void> => {
+      [state, moves] = ["moving", moves + 1];
+      await own.move();
+      state = "moved";
+    };
+    const store = await openSqlite(file, { parts: PARTS, checkpoints: { ...own, move } });
+    opened.push(store);
+    const thread = await open(store);
+    const written = store.receive(ANN, thread.id, [said(LONG_TEXT)]);
+    while (state !== "moved") {
+      await store.thread(ANN, thread.id);
+      if (state === "moving") read++;
+      await setImmediate();
+    }
+    await written;
+    // A program that moves it by itself reads nothing between beginning and end.
+    expect(read).toBeGreaterThan(1);
+    expect(moves).toBe(1);
+    expect(pragma.mock.calls.filter(([source]) => /checkpoint\((?!NOOP)/.test(source))).toEqual([]);
+    await store.receive(ANN, thread.id, [said("and on")]);
+    // All of it was in the file, so it began anew.
+    expect(logOf()).toMatchObject([{ log: expect.toSatisfy((pages: number) => pages < 100) }]);
+  });
+
+  it("is moved by the program itself where no thread can do it", async () => {
+    const here = vi.fn();
+    const checkpoints = checkpointsOf(join(folder, "missing.sqlite"), here);
+    await checkpoints.move();
+    expect(here).toHaveBeenCalledTimes(1);
+    await checkpoints.end();
+  });
+});
+
 describe("a disk that does not keep what was written", () => {
   const broken = Object.assign(new Error("EIO: i/o error, fdatasync"), { syscall: "fdatasync", code: "EIO" });
 
@@ -158,17 +210,13 @@ describe("a disk that does not keep what was written", () => {
   });
 
   it("is noticed, too, where a long log is moved into the file", async () => {
-    const store = await opens(slowDisk().sync);
+    const move = async (): Promise<void> => {
+      throw new BetterSqlite3.SqliteError("disk I/O error", "SQLITE_IOERR_FSYNC");
+    };
+    const store = await openSqlite(file, { parts: PARTS, checkpoints: { move, end: async () => undefined } });
+    opened.push(store);
     const thread = await open(store);
-    const { pragma } = BetterSqlite3.prototype;
-    vi.spyOn(BetterSqlite3.prototype, "pragma").mockImplementation(function (this: BetterSqlite3.Database, ...given) {
-      if (given[0] === "wal_checkpoint(NOOP)") return [{ busy: 0, log: 5_000, checkpointed: 0 }];
-      if (given[0] === "wal_checkpoint(PASSIVE)")
-        throw new BetterSqlite3.SqliteError("disk I/O error", "SQLITE_IOERR_FSYNC");
-      return pragma.apply(this, given);
-    });
-    await expect(store.receive(ANN, thread.id, [said("one")])).rejects.toMatchObject({ code: "store_failed" });
-    vi.restoreAllMocks();
+    await expect(store.receive(ANN, thread.id, [said(LONG_TEXT)])).rejects.toMatchObject({ code: "store_failed" });
     await expect(store.receive(ANN, thread.id, [said("two")])).rejects.toThrow(/nothing more is written/);
     expect(await store.trouble()).toBeDefined();
   });

@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { promisify } from "node:util";
 import type { StrataError } from "../../protocol/index.ts";
+import { type Checkpoints, checkpointsOf } from "./checkpoint.ts";
 import type { Connection } from "./connection.ts";
 import { isSyncFailure, unkept } from "./failure.ts";
 
@@ -20,7 +21,7 @@ export interface Log {
   readonly place: () => number;
   /** Resolves once the log is on the disk up to a place. @throws StrataError `store_failed`, from the first failure on for ever */
   readonly onDisk: (place: number) => Promise<void>;
-  /** Moves a log that has grown long into the file. Called while nobody writes here. */
+  /** Moves a log that has grown long into the file. Called while nobody writes here; whoever reads is not held up. */
   readonly shorten: () => Promise<void>;
   /** Notes a failure of the disk that SQLite met, and gives back what is thrown. */
   readonly noted: (thrown: unknown) => unknown;
@@ -48,9 +49,16 @@ const NO_LOG: Log = {
 /** Connections that are never closed, because closing would copy a log that is not on the disk into the file. */
 const leftOpen: Connection[] = [];
 
+/** What a log has from outside: how it is put on the disk, and how it is moved into its file. */
+interface LogOptions {
+  readonly sync?: Sync | undefined;
+  readonly checkpoints?: Checkpoints | undefined;
+}
+
 /** From now on the connection's commits do not wait for the disk: whoever answers for them waits here. */
-export function openLog(writer: Connection, sync: Sync = promisify(fdatasync)): Log {
+export function openLog(writer: Connection, options: LogOptions = {}): Log {
   if (!writer.commitsWithoutWaiting()) return NO_LOG;
+  const { sync = promisify(fdatasync), checkpoints = checkpointsOf(writer.file, writer.checkpoint) } = options;
   let [written, kept] = [0, 0];
   let seen = writer.version();
   let running: Promise<void> | undefined;
@@ -103,7 +111,7 @@ export function openLog(writer: Connection, sync: Sync = promisify(fdatasync)): 
       if (failed !== undefined || writer.logPages() < LONG) return;
       await onDisk(written);
       try {
-        writer.checkpoint();
+        await checkpoints.move();
       } catch (thrown) {
         throw fail(thrown);
       }
@@ -114,6 +122,7 @@ export function openLog(writer: Connection, sync: Sync = promisify(fdatasync)): 
       await onDisk(written).catch(() => undefined);
       if (file !== undefined) closeSync(file);
       file = undefined;
+      await checkpoints.end();
       return failed === undefined;
     },
   };

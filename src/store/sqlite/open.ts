@@ -10,6 +10,7 @@ import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
 import type { Database, StorePart } from "../tx.ts";
+import type { Checkpoints } from "./checkpoint.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import type { Sync } from "./log.ts";
@@ -25,6 +26,8 @@ export interface SqliteOptions {
   readonly random?: (bytes: number) => Uint8Array;
   /** Puts what was written on the disk. Default: the operating system's `fdatasync`. */
   readonly sync?: Sync;
+  /** Moves the log of the file into it. Default: a thread of its own. */
+  readonly checkpoints?: Checkpoints;
   /** How long to wait for another program's lock before `store_busy`, in milliseconds. Default: five seconds. */
   readonly patience?: number;
   /** False: vectors are compared in JavaScript, even if sqlite-vec is there. */
@@ -87,7 +90,7 @@ function connectInMemory(how: ConnectionOptions, migrations: readonly Migration[
 async function ready(
   writer: Connection,
   how: ConnectionOptions,
-  { keptOut, parts = [], sync }: SqliteOptions,
+  { keptOut, parts = [], sync, checkpoints }: SqliteOptions,
 ): Promise<Database> {
   const connections = [writer];
   try {
@@ -97,7 +100,7 @@ async function ready(
     const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
     if (reader !== writer) connections.push(reader);
     for (const db of connections) db.neverBlock();
-    const database = sqliteDatabase(writer, reader, { parts, sync });
+    const database = sqliteDatabase(writer, reader, { parts, sync, checkpoints });
     await database.read((tx) => refuseMoved(tx, database.name));
     if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
     await clearLog(database);

@@ -4,6 +4,7 @@ import type { MemoryIndex } from "../memory/memory-index.ts";
 import { withParts } from "../migrations.ts";
 import type { Ready, Statement } from "../statement.ts";
 import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
+import type { Checkpoints } from "./checkpoint.ts";
 import type { Connection } from "./connection.ts";
 import { failure, isLocked } from "./failure.ts";
 import { backup, checkFile, damageSaid } from "./file.ts";
@@ -16,6 +17,8 @@ interface FileOptions {
   readonly parts?: readonly StorePart[];
   /** Default: the operating system's `fdatasync`. */
   readonly sync?: Sync | undefined;
+  /** Default: a thread of its own. */
+  readonly checkpoints?: Checkpoints | undefined;
 }
 
 /** Transactions, and what else a file needs of those who write and read it. */
@@ -32,11 +35,11 @@ interface FileTransactions extends Transactions {
 export function sqliteTransactions(
   writer: Connection,
   reader: Connection,
-  { parts = [], sync }: FileOptions = {},
+  { parts = [], ...how }: FileOptions = {},
 ): FileTransactions {
   const writes = oneAtATime();
   const reads = reader === writer ? writes : oneAtATime();
-  const log = openLog(writer, sync);
+  const log = openLog(writer, how);
   const wrote = async <T>(work: (tx: Tx) => Promise<T>): Promise<{ readonly done: T; readonly place: number }> => {
     const done = await transaction({ db: writer, how: "immediate", parts, log }, work).catch((thrown: unknown) => {
       throw log.noted(thrown);

@@ -1,0 +1,66 @@
+import { Worker } from "node:worker_threads";
+import BetterSqlite3 from "better-sqlite3";
+
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "./checkpoint-worker.ts" : "./checkpoint-worker.js",
+  import.meta.url,
+);
+
+/** What a thread says of a log that it moved. */
+export interface Moved {
+  readonly failed?: { readonly message: string; readonly code: string };
+}
+
+/** Moves the write-ahead log of a file into it, as far as nobody reads it, while the program goes on. */
+export interface Checkpoints {
+  /** @throws what the disk did */
+  readonly move: () => Promise<void>;
+  /** Closes the connection. */
+  readonly end: () => Promise<void>;
+}
+
+/** The thread begins with the first log that is long: most commands write little. Where none can begin, `otherwise` does it here. */
+export function checkpointsOf(file: string, otherwise: () => void): Checkpoints {
+  let thread: Promise<Thread | undefined> | undefined;
+  return {
+    move: async () => {
+      thread ??= openThread(file).catch(() => undefined);
+      const moved = await (await thread)?.ask("move");
+      if (moved === undefined) {
+        thread = undefined;
+        return otherwise();
+      }
+      if (moved.failed !== undefined) throw new BetterSqlite3.SqliteError(moved.failed.message, moved.failed.code);
+    },
+    end: async () => void (await (await thread)?.ask("end")),
+  };
+}
+
+interface Thread {
+  /** Undefined where the thread is gone, as it is at its end. */
+  readonly ask: (what: "move" | "end") => Promise<Moved | undefined>;
+}
+
+/** Keeps no program alive while it has nothing to do. */
+async function openThread(file: string): Promise<Thread | undefined> {
+  const worker = new Worker(PROGRAM, { workerData: file, env: {}, argv: [], execArgv: [] });
+  const { promise: gone, resolve: ended } = Promise.withResolvers<undefined>();
+  worker.on("exit", () => ended(undefined));
+  // Whoever waits sees that it is gone.
+  worker.on("error", () => ended(undefined));
+  const answer = async (): Promise<Moved | undefined> => {
+    const said = new Promise<Moved>((resolve) => worker.once("message", resolve));
+    worker.ref();
+    const found = await Promise.race([said, gone]);
+    worker.unref();
+    return found;
+  };
+  if ((await answer()) === undefined) return undefined;
+  return {
+    ask: (what) => {
+      const answered = answer();
+      worker.postMessage(what);
+      return answered;
+    },
+  };
+}
