@@ -69,7 +69,10 @@ const OPENAI: Dialect = {
   results: "blocks",
   resultMedia: [...PICTURES, "application/pdf"],
   strict: false,
-  breakpoint: () => ({ promptCacheBreakpoint: { mode: "explicit" } }),
+  // The long lifetime, which has Anthropic's name, is twelve hours here.
+  breakpoint: (lifetime) => ({
+    promptCacheBreakpoint: { mode: "explicit", ...(lifetime === "1h" && { ttl: "12h" }) },
+  }),
   breakpointsKept: 48,
   call: (request) => ({
     openai: {

@@ -223,6 +223,19 @@ describe("a cache that is written at breakpoints (GPT-5.6 and later)", () => {
     expect(await optionsOf([{ after: { zone: "message", index: 0 }, lifetime: "5m" }])).toEqual({ mode: "explicit" });
   });
 
+  it("names twelve hours at the breakpoints that are to be kept longer, and nothing at the others", async () => {
+    const breakpoints: Request["breakpoints"] = [
+      { after: { zone: "system", block: 0 }, lifetime: "1h" },
+      { after: { zone: "message", index: 0 }, lifetime: "5m" },
+    ];
+    const { input } = JSON.parse(await wireBody(sampleRequest("Hello", { breakpoints }), "openai:gpt-6.2-sol"));
+    expect(input.map(({ content }: { content: readonly object[] }) => content.at(-1))).toMatchObject([
+      { prompt_cache_breakpoint: { mode: "explicit", ttl: "12h" } },
+      { prompt_cache_breakpoint: { mode: "explicit" } },
+    ]);
+    expect(input[1].content.at(-1).prompt_cache_breakpoint).toEqual({ mode: "explicit" });
+  });
+
   it("gets no cache option if no breakpoint is planned: `explicit` alone would mean no cache", async () => {
     expect(await optionsOf([])).toBeUndefined();
   });

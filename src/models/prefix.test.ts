@@ -175,10 +175,10 @@ const unmarked = (body: string): string =>
     .replaceAll(/,\{"cachePoint":\{"type":"default"(,"ttl":"1h")?\}\}/g, "")
     // A marked system text of OpenAI's stands in a list of one.
     .replaceAll(
-      /\[\{"type":"input_text","text":("(?:[^"\\]|\\.)*"),"prompt_cache_breakpoint":\{"mode":"explicit"\}\}\](?=\},\{"role":"(?:developer|system|user)")/g,
+      /\[\{"type":"input_text","text":("(?:[^"\\]|\\.)*"),"prompt_cache_breakpoint":\{"mode":"explicit"(?:,"ttl":"12h")?\}\}\](?=\},\{"role":"(?:developer|system|user)")/g,
       (all, text, at, whole) => (/"role":"(?:developer|system)","content":$/.test(whole.slice(0, at)) ? text : all),
     )
-    .replaceAll(',"prompt_cache_breakpoint":{"mode":"explicit"}', "");
+    .replaceAll(/,"prompt_cache_breakpoint":\{"mode":"explicit"(,"ttl":"12h")?\}/g, "");
 
 /** All that stands before the tail, byte for byte. */
 function beforeTail(body: string, { opening }: Wire): string {

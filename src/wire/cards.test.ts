@@ -65,7 +65,13 @@ describe("a model's card", () => {
     ["anthropic:claude-sonnet-5-5", { price: { cacheRead: 0.2 } }],
     [
       "openai:gpt-6.2-sol",
-      { cache: "exact", reasoningBoundToHistory: true, tailMode: "turn-scoped", price: { input: 2, cacheRead: 0.1 } },
+      {
+        cache: "exact",
+        reasoningBoundToHistory: true,
+        tailMode: "turn-scoped",
+        lifetimes: { short: 1_800, long: 43_200 },
+        price: { input: 2, cacheRead: 0.1, cacheWrite: 2.5, cacheWriteLong: 5 },
+      },
     ],
     ["openai:gpt-6.2-astra", { reasoningBoundToHistory: true, price: { input: 8, output: 40 } }],
     ["openai:gpt-6.1-terra", { price: { input: 1, cacheRead: 0.05, output: 5 } }],

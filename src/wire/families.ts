@@ -38,13 +38,17 @@ const passedOn = (row: Family, name: string): Family => {
   return { ...card, metadata: "openrouter", ...(price !== undefined && { price }) };
 };
 
+const shortOnly = (row: Family): Family =>
+  row.cache === "exact" ? { ...row, lifetimes: { short: row.lifetimes.short } } : row;
+
 const withoutPrice = ({ price: _, ...row }: Family): Family => row;
 
 /** OpenRouter takes breakpoints for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
 const OPENROUTER: readonly Family[] = [
   { ...AUTOMATIC, family: "openrouter:", contextWindow: 32_000, maxOutputTokens: 4_096, metadata: "openrouter" },
   ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(familyName(row))}`)),
-  ...OPENAI.map((row) => passedOn(row, `openai/${familyName(row)}`)),
+  // It asks for OpenAI's short lifetime alone.
+  ...OPENAI.map((row) => passedOn(shortOnly(row), `openai/${familyName(row)}`)),
   ...GOOGLE.map((row) => passedOn(row, `google/${familyName(row)}`)),
   ...DEEPSEEK.map((row) => withoutPrice(passedOn(row, `deepseek/${familyName(row)}`))),
 ];

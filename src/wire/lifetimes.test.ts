@@ -94,6 +94,28 @@ describe("the pace of requests", () => {
   });
 });
 
+describe("a cache with a lifetime of twelve hours", () => {
+  const sol = cardOf("openai:gpt-6.2-sol");
+  const { multipliers: prices } = rulesOf(sol);
+  const chosen = (gaps: readonly number[]) =>
+    threadLifetime(
+      { prefix: 20_000, fresh: 400 },
+      { pace: paceOf([starts(gaps)], sol.lifetimes), multipliers: prices },
+    );
+
+  it("is used where pauses of hours are many, and not where there are none", () => {
+    expect(hasLifetimes(sol)).toBe(true);
+    expect(chosen(Array.from({ length: 30 }, () => 4 * HOUR))).toBe("1h");
+    expect(chosen(Array.from({ length: 200 }, () => 10 * MINUTE))).toBe("5m");
+    expect(chosen(Array.from({ length: 60 }, () => 40 * HOUR))).toBe("5m");
+  });
+
+  it("is not assumed of a model that nobody names its price of, nor behind OpenRouter", () => {
+    for (const model of ["openai:gpt-6.2-astra", "openai:gpt-6.1-sol", "openrouter:openai/gpt-6.2-sol"])
+      expect([model, hasLifetimes(cardOf(model))]).toEqual([model, false]);
+  });
+});
+
 describe("the lifetime of the end that all threads share", () => {
   it("is an hour where that spares more new writes than the dearer one costs, whatever is new now", () => {
     // 1.9 for each pause over an hour against 1.15 for each over five minutes.

@@ -84,4 +84,4 @@ export function sharedLifetime({ short, long }: Pace, { read, write5m, write1h }
 
 /** Whether a model's breakpoints have a lifetime: its card has two lifetimes. */
 export const hasLifetimes = ({ cache, lifetimes }: Pick<ModelCard, "cache" | "lifetimes">): boolean =>
-  cache === "lookback" && lifetimes.long !== undefined;
+  (cache === "lookback" || cache === "exact") && lifetimes.long !== undefined;

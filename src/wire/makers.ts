@@ -255,6 +255,12 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-6-luna", ...GPT_6, price: price(0.1, 0.5, { long: 1.25 }) },
   { family: "openai:gpt-6.1-sol", ...GPT_6, price: price(2, 10, { read: 0.05, long: 1.25 }) },
   { family: "openai:gpt-6.1-terra", ...GPT_6, price: price(1, 5, { read: 0.05, long: 1.25 }) },
-  { family: "openai:gpt-6.2-sol", ...GPT_62, price: price(2, 10, { read: 0.05, long: 1.25 }) },
+  // Of the others nobody says what twelve hours cost.
+  {
+    family: "openai:gpt-6.2-sol",
+    ...GPT_62,
+    lifetimes: { short: 1_800, long: 43_200 },
+    price: price(2, 10, { read: 0.05, long: 2.5 }),
+  },
   { family: "openai:gpt-6.2-astra", ...GPT_62, price: price(8, 40, { long: 1.25 }) },
 ];

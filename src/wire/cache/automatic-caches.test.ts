@@ -101,6 +101,24 @@ describe("OpenAI's cache from GPT-5.6 on", () => {
     expect([probe(10), probe(11)]).toEqual([0, 11_000]);
   });
 
+  it("keeps for twelve hours, at its own price, what a breakpoint with the long lifetime writes", () => {
+    const lasting = { ...rules, idleLong: 12 * 60 * MINUTE, multipliers: { read: 0.05, write5m: 1.25, write1h: 2.5 } };
+    const marked = (n: number, minutes: number) =>
+      request(
+        blocks(n, [2, n]).map((one, at) => (at === 1 && one.breakpoint ? { ...one, breakpoint: "1h" as const } : one)),
+        { at: minutes * MINUTE, mode: "explicit" },
+      );
+    const bills = simulate([marked(3, 0), marked(4, 12 * 60 - 1), marked(4, 24 * 60)], lasting);
+    expect(bills.map(({ read, write1h, write5m }) => [read, write1h, write5m])).toEqual([
+      [0, 2_000, 1_000],
+      [2_000, 0, 2_000],
+      [0, 2_000, 2_000],
+    ]);
+    expect(bills[0]?.cost).toBe(2.5 * 2_000 + 1.25 * 1_000);
+    // Without a long lifetime its name changes nothing.
+    expect(simulate([marked(3, 0), marked(4, 31)], rules)[1]).toMatchObject({ read: 0, write1h: 0, write5m: 4_000 });
+  });
+
   it("keeps for half an hour, longer each time it is used", () => {
     const at = (minutes: number) => request(blocks(3), { at: minutes * MINUTE });
     expect(simulate([at(0), at(29), at(58), at(88)], rules).map(({ read }) => read)).toEqual([0, 3_000, 3_000, 0]);
@@ -130,6 +148,8 @@ describe("the rules of a model", () => {
     ["google:gemini-2.5-flash", { kind: "longest", minimum: 2_048, step: 1, idle: 3 * MINUTE }, [0.1, 1, 1]],
     ["deepseek:deepseek-v4-flash", { kind: "longest", step: 64, idle: 60 * MINUTE }, [0.02, 1, 1]],
     ["openrouter:anthropic/claude-sonnet-4.5", { kind: "lookback", lookback: 20 }, [0.1, 1.25, 2]],
+    ["openai:gpt-6.2-sol", { kind: "exact", idle: 30 * MINUTE, idleLong: 720 * MINUTE }, [0.05, 1.25, 2.5]],
+    ["openrouter:openai/gpt-6.2-sol", { kind: "exact", idle: 30 * MINUTE }, [0.05, 1.25, 1.25]],
     ["openrouter:openai/gpt-5.6-sol", { kind: "exact", idle: 30 * MINUTE }, [0.1, 1.25, 1.25]],
     ["bedrock:global.anthropic.claude-opus-4-7", { kind: "lookback", minimum: 4_096 }, [0.1, 1.25, 2]],
     ["openai-compatible:llama3", { kind: "longest", step: 16 }, [0, 1, 1]],

@@ -119,7 +119,8 @@ export function reachesOf(requests: readonly SeenRequest[], rules: CacheRules): 
 const NEVER = Number.POSITIVE_INFINITY;
 
 function withoutEnd(rules: CacheRules): CacheRules {
-  return rules.kind === "lookback" ? { ...rules, lifetimes: { "5m": NEVER, "1h": NEVER } } : { ...rules, idle: NEVER };
+  if (rules.kind === "lookback") return { ...rules, lifetimes: { "5m": NEVER, "1h": NEVER } };
+  return rules.kind === "exact" ? { ...rules, idle: NEVER, idleLong: NEVER } : { ...rules, idle: NEVER };
 }
 
 function withoutLookback(rules: CacheRules): CacheRules {

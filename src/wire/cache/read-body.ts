@@ -191,8 +191,9 @@ const hasBreakpoint = (part: unknown): boolean =>
   isFields(part) && [...MARKS].some((name) => part[name] !== undefined && part[name] !== null);
 
 function lifetimeOf(part: unknown): Lifetime {
-  const control = isFields(part) ? part["cache_control"] : undefined;
-  return isFields(control) && control["ttl"] === "1h" ? "1h" : "5m";
+  const found = isFields(part) ? (part["cache_control"] ?? part["prompt_cache_breakpoint"]) : undefined;
+  const ttl = isFields(found) ? found["ttl"] : undefined;
+  return ttl === "1h" || ttl === "12h" ? "1h" : "5m";
 }
 
 /** The provider's own breakpoint, on the last block that may carry one. */

@@ -79,6 +79,7 @@ export function rulesOf(card: CacheFields): CacheRules {
         reads: lookback,
         minimum,
         idle: short,
+        ...(lifetimes.long !== undefined && { idleLong: long }),
         multipliers,
       };
     case "automatic":

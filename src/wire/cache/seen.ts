@@ -68,6 +68,8 @@ export type CacheRules =
       readonly reads: number;
       readonly minimum: number;
       readonly idle: number;
+      /** How long a breakpoint with the long lifetime keeps, which is named `1h` as Anthropic's; left out, as long as every other. */
+      readonly idleLong?: number;
       readonly multipliers: Multipliers;
     };
 

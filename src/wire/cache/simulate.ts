@@ -147,9 +147,11 @@ function exactCache(walk: Walk, entries: Entries, rules: ExactRules): Parts {
   const read = found === undefined ? 0 : (sums[found] ?? 0);
   if (found !== undefined) entries.refresh(ids[found] ?? -1, request);
   const written = places.slice(-rules.writes);
-  for (const at of written) entries.hold(ids[at] ?? -1, request, rules.idle);
-  const end = Math.max(read, ...written.map((at) => sums[at] ?? 0));
-  return { ...UNTOUCHED, read, write5m: end - read };
+  const isLong = (at: number): boolean => rules.idleLong !== undefined && request.blocks[at]?.breakpoint === "1h";
+  for (const at of written) entries.hold(ids[at] ?? -1, request, (isLong(at) && rules.idleLong) || rules.idle);
+  const endOf = (places: readonly number[]): number => Math.max(read, ...places.map((at) => sums[at] ?? 0));
+  const [long, end] = [endOf(written.filter(isLong)), endOf(written)];
+  return { ...UNTOUCHED, read, write1h: long - read, write5m: end - long };
 }
 
 /** The places of breakpoints, in order. */
