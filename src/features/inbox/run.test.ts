@@ -17,7 +17,14 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { type KillingStore, killingPostgres, killingSqlite, problems, replies } from "../../store/index.contract.ts";
+import {
+  type KillingStore,
+  killingPostgres,
+  killingSqlite,
+  problems,
+  replies,
+  tablesOfToday,
+} from "../../store/index.contract.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import type { OutgoingStep, TurnSteps } from "../../turn/index.ts";
@@ -491,7 +498,9 @@ describe("a turn of several senders that is killed", () => {
 
   describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
     const { make, url } = databases();
-    it(ONCE, { timeout: 60_000 }, async () => survive(await killingPostgres(url(await make()), await allParts()), 400));
+    it(ONCE, { timeout: 60_000 }, async () =>
+      survive(await killingPostgres(url(await make(await tablesOfToday(await allParts()))), await allParts()), 400),
+    );
   });
 });
 

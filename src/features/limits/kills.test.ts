@@ -13,6 +13,7 @@ import {
   NOW,
   newFolder,
   scopeOf,
+  tablesOfToday,
 } from "../../store/index.contract.ts";
 import { openStore } from "../../store/index.ts";
 import { ofOrganization, surviveLimitKills } from "./kills.contract.ts";
@@ -93,7 +94,7 @@ describe("26.3 what is reserved, spent and free again", () => {
   });
 
   it.skipIf(server === undefined)(title("is right whenever a program is killed, in PostgreSQL"), async () => {
-    const url = made.url(await made.make());
+    const url = made.url(await made.make(await tablesOfToday(await allParts())));
     expect(await lives(await killingPostgres(url, await allParts()), 10)).toBeGreaterThan(2);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
-import { type KillingStore, killingPostgres, killingSqlite } from "../../store/index.contract.ts";
+import { type KillingStore, killingPostgres, killingSqlite, tablesOfToday } from "../../store/index.contract.ts";
 import { OPERATOR } from "../../turn/index.contract.ts";
 import { surviveChains } from "./chains.contract.ts";
 
@@ -20,5 +20,7 @@ it(ONCE, { timeout: 60_000 }, async () => survive(await killingSqlite(await allP
 
 describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
   const { make, url } = databases();
-  it(ONCE, { timeout: 60_000 }, async () => survive(await killingPostgres(url(await make()), await allParts()), 500));
+  it(ONCE, { timeout: 60_000 }, async () =>
+    survive(await killingPostgres(url(await make(await tablesOfToday(await allParts()))), await allParts()), 500),
+  );
 });

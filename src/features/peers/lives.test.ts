@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
-import { type KillingStore, killingPostgres, killingSqlite } from "../../store/index.contract.ts";
+import { type KillingStore, killingPostgres, killingSqlite, tablesOfToday } from "../../store/index.contract.ts";
 import { OPERATOR } from "../../turn/index.contract.ts";
 import { liveThrough, NO_LIVES } from "./lives.contract.ts";
 
@@ -23,5 +23,10 @@ it(LIVES, async () => live(await killingSqlite(await allParts()), 7_000), 60_000
 
 describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
   const { make, url } = databases();
-  it(LIVES, async () => live(await killingPostgres(url(await make()), await allParts()), 2_500), 60_000);
+  it(
+    LIVES,
+    async () =>
+      live(await killingPostgres(url(await make(await tablesOfToday(await allParts()))), await allParts()), 2_500),
+    60_000,
+  );
 });

@@ -28,7 +28,13 @@ import {
   toolName,
   untrusted,
 } from "../../protocol/index.ts";
-import { type KillingStore, killingPostgres, killingSqlite, problems } from "../../store/index.contract.ts";
+import {
+  type KillingStore,
+  killingPostgres,
+  killingSqlite,
+  problems,
+  tablesOfToday,
+} from "../../store/index.contract.ts";
 import type { OpenCall, Thread } from "../../store/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { collect, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
@@ -655,6 +661,8 @@ describe("a run that is killed", () => {
 
   describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
     const { make, url } = databases();
-    it(ONCE, { timeout: 60_000 }, async () => survive(await killingPostgres(url(await make()), await allParts()), 500));
+    it(ONCE, { timeout: 60_000 }, async () =>
+      survive(await killingPostgres(url(await make(await tablesOfToday(await allParts()))), await allParts()), 500),
+    );
   });
 });
