@@ -37,6 +37,14 @@ export {
 // What each feature adds to the runtime: `app.runtime.use(MEMORY_API)` gives the functions of memories.
 export { AGENT_API, type AgentApi } from "./features/agents/index.ts";
 export { APPROVAL_API, type ApprovalApi } from "./features/approvals/index.ts";
+export {
+  BLOCK_API,
+  type Block,
+  type BlockApi,
+  type BlockName,
+  type BlockProposal,
+  type NewBlock,
+} from "./features/blocks/index.ts";
 export { DELIVERY_API, type DeliveryApi } from "./features/deliveries/index.ts";
 export { FILE_API, type FileApi } from "./features/files/index.ts";
 export { INBOX_API, type InboxApi } from "./features/inbox/index.ts";
@@ -55,6 +63,7 @@ export {
 } from "./features/memories/index.ts";
 export { MESSAGE_API, type MessageApi } from "./features/messages/index.ts";
 export { PEER_API, type PeerApi } from "./features/peers/index.ts";
+export { type LeftDone, RETRACTION_API, type Retracted, type RetractionApi } from "./features/retractions/index.ts";
 export { SCHEDULE_API, type ScheduleApi } from "./features/schedules/index.ts";
 export { SETTING_API, type SettingApi } from "./features/settings/index.ts";
 export { SKILL_API, type SkillApi } from "./features/skills/index.ts";

@@ -140,6 +140,8 @@ export interface Tool {
   }): Promise<readonly string[]>;
   /** Whether this call waits until a person has approved it. Left out: no call does. */
   needsApproval?(input: Json): boolean;
+  /** How a call that waits is decided, where another person than an operator does: commands, and routes of HTTP. */
+  readonly decidedWith?: (id: ApprovalId) => string;
   /** What happens to this call in a tainted turn. Left out: it runs. */
   tainted?(input: Json, scope: ContactScope): Tainted;
   /** A sentence for the model if the input does not match the schema. */
@@ -167,6 +169,8 @@ export interface NewApproval {
   readonly answers?: CallId;
   /** When a question must be answered, in milliseconds since 1970; none for a call that is approved or denied. */
   readonly due?: number;
+  /** How it is decided, where another person than an operator does. It is said once, and not stored. */
+  readonly decidedWith?: string;
 }
 
 /** A tool call that waits or waited for a person's decision. Of an erased contact the input is null and the texts are empty. */

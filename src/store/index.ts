@@ -42,6 +42,7 @@ export { type Migration, newColumn, newTable } from "./migrations.ts";
 export { copyStores, openStore, resumeStore, serverFacts, storeName } from "./open-store.ts";
 export { append, problem } from "./record/chain.ts";
 export type { ContactRow } from "./record/contact-rows.ts";
+export { idsOf } from "./record/lineage.ts";
 export { keepOwn, keepShared, knownKey, ownText, scopeKey, sharedText, TEXT_OF } from "./record/pieces.ts";
 export { endedTurns, spent } from "./record/reports.ts";
 export type { FoundEvent, Retracted, Retraction } from "./record/retract.ts";
@@ -102,6 +103,7 @@ export {
   type EndedTurn,
   type Erasing,
   inOrder,
+  type LeftDone,
   type Lineage,
   type OneTurn,
   type Retracting,

@@ -216,6 +216,8 @@ export interface Lineage {
   readonly turns: ReadonlySet<TurnId>;
   /** Of these, the ones of which nothing stays: they handled nothing else, or a model has read in them what was retracted. */
   readonly whole: ReadonlySet<TurnId>;
+  /** The contact is erased: everything goes. */
+  readonly isErased?: boolean;
 }
 
 /** A retraction under way, for the parts of the store: what came from the event so far, and what is to go. */
@@ -239,6 +241,8 @@ export interface Retracting extends Erasing {
   readonly addNotices: (scope: ContactScope, events: readonly EventId[]) => void;
   /** Turns of which nothing stays, for a model has read in them what was retracted. */
   readonly addTurns: (scope: ContactScope, since: number, turns: readonly TurnId[]) => void;
+  /** Turns that leave the requests: their messages stay, and their replies, unless they repeat what is retracted. */
+  readonly hide: (scope: ContactScope, since: number, turns: readonly TurnId[]) => void;
   /** Texts that go, unless something else names them. */
   readonly blank: (scope: ContactScope, texts: readonly (Digest | null)[]) => void;
   /** Rows of a table that names no turn: their texts go as those of a turn do of which nothing stays. */

@@ -58,14 +58,14 @@ function beforeCall(turn: RunningTurn, made: MadeCall): CallInstead | undefined 
   const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool), taint, ...due };
   const known = sameAsked(turn, wanted);
   if (known !== undefined || rulesFor(turn, tool)?.wait !== true) {
-    const { id } = known ?? request(turn, wanted);
+    const { id } = known ?? request(turn, tool, wanted);
     return { message: untrusted(due === undefined ? waitsForApproval(tool.schema.name, id) : waitsForAnswer(id)) };
   }
   return {
     later: {
       waitsFor: "person",
       starts: ({ call: answers }) => {
-        request(turn, { ...wanted, answers });
+        request(turn, tool, { ...wanted, answers });
         return [];
       },
     },
@@ -101,9 +101,10 @@ function sameAsked({ extras }: RunningTurn, { tool, input }: Pick<NewApproval, "
 }
 
 /** Notes that a call waits. Stored with the turn's commit. */
-function request({ parts, extras }: RunningTurn, call: Omit<NewApproval, "id">): NewApproval {
+function request({ parts, extras }: RunningTurn, tool: Tool, call: Omit<NewApproval, "id">): NewApproval {
   const { clock, random } = parts;
-  const approval = { ...call, id: approvalId(issueId("approval", clock.real(), random(10))) };
+  const id = approvalId(issueId("approval", clock.real(), random(10)));
+  const approval = { ...call, id, ...(tool.decidedWith !== undefined && { decidedWith: tool.decidedWith(id) }) };
   HELD_CALLS.put(extras, [...(HELD_CALLS.of({ extras }) ?? []), approval]);
   return approval;
 }

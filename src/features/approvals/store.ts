@@ -184,7 +184,7 @@ export const APPROVAL_STORE = {
 async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): Promise<void> {
   if (done === undefined) return;
   const { claim, outcome, keep } = done;
-  for (const [position, { id, call, tool, input, schema = null, taint, answers = null, due = null }] of (
+  for (const [position, { id, call, tool, input, schema = null, taint, answers = null, due = null, decidedWith }] of (
     HELD_CALLS.of(outcome) ?? []
   ).entries()) {
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
@@ -195,9 +195,10 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
       insert("approval", { ...owner(scope), ...asks, taint, ...open, ...taken, schema, answers, linked: 1 }),
     );
     const next =
-      due === null
+      decidedWith ??
+      (due === null
         ? `/approve or /deny in a chat, \`strata approval approve ${id}\` or \`POST /v1/approvals/${id}/approve\``
-        : `\`strata escalation answer ${id} TEXT\` or \`POST /v1/escalations/${id}/answer\``;
+        : `\`strata escalation answer ${id} TEXT\` or \`POST /v1/escalations/${id}/answer\``);
     const message = `→ ${tool} ${JSON.stringify(input)} waits for a person: ${next}`;
     const data = { approval: id, tool, input, ...(answers !== null && { answers }) };
     report({ what: "approval", message, data });

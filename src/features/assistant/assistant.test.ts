@@ -2,19 +2,25 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { databases, server, title } from "../../../tests/postgres.ts";
+import { allParts } from "../../app/entry/features.ts";
 import { openApp } from "../../app.ts";
 import { type Script, scripted } from "../../models/index.ts";
 import { actorId, agentName, allow, contactId, type Json, type Request, untrusted } from "../../protocol/index.ts";
+import { tablesOfToday } from "../../store/postgres/fresh.contract.ts";
 import { collect } from "../../turn/index.contract.ts";
 import { APPROVAL_API } from "../approvals/index.ts";
 import { DRAFT_API } from "../drafts/index.ts";
+import { MEMORY_API } from "../memories/index.ts";
 import { MESSAGE_API } from "../messages/index.ts";
+import { RETRACTION_API } from "../retractions/index.ts";
 import { FEATURE } from "./index.ts";
 
 const READS = ["draft.list", "draft.show", "thread.show", "escalation.list", "thread.list"];
 const ACTS = ["draft.approve", "draft.edit", "draft.discard", "escalation.answer"];
 
-const config = (members: object, tools: readonly object[] = []) => ({
+const config = (members: object, tools: readonly object[] = [], store?: string) => ({
+  ...(store !== undefined && { store }),
   organization: "shop",
   business: {
     name: "Corner Shop",
@@ -44,16 +50,23 @@ const config = (members: object, tools: readonly object[] = []) => ({
 });
 
 /** A shop in which customers write to the clerk, and members talk with their assistant. */
-async function shop(
+async function shopOver(
+  store: string | undefined,
   members: object = { ann: { agents: ["clerk"] }, bob: { agents: ["clerk"], contacts: ["max"] } },
   tools: readonly object[] = [],
 ) {
   const folder = mkdtempSync(join(tmpdir(), "strata-aide-"));
-  const app = await openApp({ folder, data: join(folder, "data"), env: {}, config: config(members, tools) as never });
+  const app = await openApp({
+    folder,
+    data: join(folder, "data"),
+    env: {},
+    config: config(members, tools, store) as never,
+  });
   onTestFinished(() => app.close());
   const actor = (id: string) =>
     allow({ org: app.operator.org, id: actorId(`member:${id}`), role: "member" }, "post", "run", "read", "decide");
   const sent: Request[] = [];
+  const told: string[] = [];
   const talk = async (
     agent: string,
     contact: string,
@@ -74,18 +87,23 @@ async function shop(
     const thread = await app.runtime.open(app.operator, to);
     const events = await collect(app.runtime.run(app.operator, thread, { model, replyTo: "outbox" }));
     sent.push(...requests);
-    return { end: events.at(-1), requests };
+    return {
+      end: events.at(-1),
+      requests,
+      reports: events.flatMap((one) => (one.type === "report" ? [one.message] : [])),
+    };
   };
   /** A member asks their assistant, which makes these calls, one after the other. */
   const ask = async (member: string, text: string, ...calls: readonly (readonly [string, Json])[]) => {
     const script = calls.map(
       ([call, input], i): Script<Request> => ({ parts: [{ call, id: `c${i}`, input }] }) as never,
     );
-    const { requests } = await talk("aide", member, text, [...script, "Done."], actor(member));
+    const { requests, reports } = await talk("aide", member, text, [...script, "Done."], actor(member));
+    told.push(...reports);
     return requests.slice(1).map(resultIn);
   };
   const drafts = () => app.runtime.use(DRAFT_API).newestDrafts(app.operator, { limit: 9 });
-  return { app, actor, talk, ask, drafts, sent };
+  return { app, actor, talk, ask, drafts, sent, told };
 }
 
 function resultIn(request: Request | undefined): string {
@@ -95,7 +113,10 @@ function resultIn(request: Request | undefined): string {
 
 const tail = (request: Request | undefined): string => request?.tail.map(({ text }) => text).join("\n") ?? "";
 
-describe("a member's own session", () => {
+/** Where a shop's record is: the address of an empty database, or none for one in its folder. */
+function session(database: () => Promise<string | undefined>): void {
+  const shop = async (...given: readonly [object?, (readonly object[])?]) => shopOver(await database(), ...given);
+
   it("004.13 004.65 its tools act as the member: an approved draft names the member who said so", async () => {
     const on = await shop();
     await on.talk("clerk", "eve", "When do you open?", ["At nine."]);
@@ -207,6 +228,7 @@ describe("a member's own session", () => {
     const [asked] = await on.app.runtime
       .use(APPROVAL_API)
       .newestApprovals(on.actor("bob"), { statuses: ["waiting"], limit: 9 });
+    expect(on.told.join("\n")).toContain(`waits for a person: \`strata assistant confirm ${asked?.id}\``);
     const confirm = FEATURE.operations.find(({ name }) => name === "assistant.confirm");
     const word = (who: ReturnType<typeof on.actor>) =>
       confirm?.run(
@@ -271,6 +293,53 @@ describe("a member's own session", () => {
     expect(end).toMatchObject({ type: "done" });
   });
 
+  it.each(["erased", "retracted"] as const)(
+    "28.9 what it read of a contact who is %s leaves the member's conversation, its requests and its memories",
+    async (how) => {
+      const on = await shop({ ann: { agents: ["clerk"] } }, [{ name: "memory_save" }]);
+      const secret = "My lodger is called Quillworth, and he snores.";
+      await on.talk("clerk", "eve", secret, ["Quillworth may stay."]);
+      await on.talk("clerk", "max", "Is it ready?", ["It is, on Monday."]);
+      const [draft] = (await on.drafts()).filter(({ scope }) => scope.contact === "eve");
+      const reads = ["do_draft_list", { agent: "clerk" }] as const;
+      const saves = ["memory_save", { content: "Eve says: my lodger is called Quillworth, and he snores." }] as const;
+      await on.ask("ann", "What waits?", reads, saves);
+      await on.ask("ann", "What did Eve write, in her own words?", [
+        "do_thread_show",
+        { agent: "clerk", id: draft?.thread ?? "" },
+      ]);
+      const quoting = await on.talk("aide", "ann", "Say it again.", [`Eve wrote: ${secret}`], on.actor("ann"));
+      expect(quoting.end).toMatchObject({ type: "done" });
+      const { app } = on;
+      const mine = { agent: agentName("aide"), contact: contactId("ann"), channel: "chat", key: "main" };
+      const thread = await app.runtime.open(app.operator, mine);
+      const known = async () => {
+        const turns = await app.runtime.turns(app.operator, thread.id);
+        const requests = await Promise.all(
+          turns.flatMap(({ id, requests: sent }) =>
+            sent.map(({ n }) => app.runtime.request(app.operator, id, n).catch(() => "gone")),
+          ),
+        );
+        const memories = await app.runtime.use(MEMORY_API).memories(app.operator, thread.scope, 99, {});
+        return JSON.stringify([turns, requests, memories, await app.runtime.slots(app.operator, thread.id)]);
+      };
+      expect(await known()).toContain("Quillworth");
+      if (how === "erased")
+        await app.runtime.erase(app.operator, { agent: agentName("clerk"), contact: contactId("eve") });
+      else {
+        const [turn] = await app.runtime.turns(app.operator, draft?.thread as never);
+        await app.runtime.use(RETRACTION_API).retract(app.operator, turn?.events[0]?.id as never, "a mistake");
+      }
+      const left = await known();
+      expect(left).not.toContain("Quillworth");
+      expect(left).toContain("What did Eve write, in her own words?");
+      const { requests } = await on.talk("aide", "ann", "And now?", ["Nothing."], on.actor("ann"));
+      expect(JSON.stringify(requests)).not.toContain("Quillworth");
+      expect(JSON.stringify(requests)).toContain("What waits?");
+      for await (const one of app.verify(app.operator.org)) expect(one).not.toMatchObject({ type: "problem" });
+    },
+  );
+
   it("what is wrong in its declaration is refused with its line", async () => {
     const folder = mkdtempSync(join(tmpdir(), "strata-aide-"));
     const open = (members: object) =>
@@ -279,4 +348,11 @@ describe("a member's own session", () => {
     await expect(open({ ann: { agents: ["clark"] } })).rejects.toThrow("there is no agent `clark`");
     await expect(open({ ann: { agents: ["aide"] } })).rejects.toThrow("an assistant does nothing to itself");
   });
+}
+
+describe("a member's own session, in SQLite", () => session(async () => undefined));
+
+describe.skipIf(server === undefined)(title("a member's own session, in PostgreSQL"), () => {
+  const { make, url } = databases();
+  session(async () => url(await make(await tablesOfToday(await allParts()))));
 });

@@ -16,6 +16,7 @@ import type { Feature } from "../feature.ts";
 import { FIELDS } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { KEYS } from "./config.ts";
+import { ASSISTANT_STORE } from "./store.ts";
 import { operationTools } from "./tools.ts";
 import { serving } from "./wording.ts";
 
@@ -91,5 +92,6 @@ export const FEATURE: Feature = {
   keys: KEYS,
   steps: STEPS,
   operationTools,
+  store: ASSISTANT_STORE,
   operations: [decide("approved"), decide("denied")],
 };

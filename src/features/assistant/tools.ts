@@ -78,6 +78,8 @@ function operationTool(operation: Offered, access: OperationAccess): Tool {
     trust: "contact",
     // Law 6: what somebody outside wrote may have led to the call. A person sees it before anything is done.
     tainted: () => (isReading(operation) ? "run" : "ask"),
+    decidedWith: (id) =>
+      `\`strata assistant confirm ${id}\` or \`strata assistant deny ${id}\`, or \`POST /v1/assistant-calls/${id}/confirm\``,
     check: (given) => {
       const { error } = GIVEN.safeParse(given);
       return error && `${schema.name} takes a JSON object with \`agent\``;

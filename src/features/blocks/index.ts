@@ -5,7 +5,8 @@ import { BLOCK_API, blockApi } from "./api.ts";
 import { BLOCK_OPERATIONS } from "./operations.ts";
 import { blockTools } from "./tools.ts";
 
-export { BLOCK_API, type BlockApi } from "./api.ts";
+export { BLOCK_API, type BlockApi, type BlockProposal, type NewBlock } from "./api.ts";
+export type { Block, BlockName } from "./blocks.ts";
 
 export const FEATURE: Feature = {
   name: "blocks",

@@ -9,6 +9,8 @@ import type { Feature } from "../feature.ts";
 import { list } from "../fields.ts";
 import { operation } from "../operation.ts";
 
+export type { LeftDone, Retracted } from "../../store/index.ts";
+
 /** Characters of a reason. */
 const LONGEST_REASON = 500;
 
@@ -43,7 +45,7 @@ const retractionApi = (parts: Parts): RetractionApi => ({
     if (done !== undefined) return { ...done, left: done.left.filter(({ name }) => !isStepCall(name)) };
     const why = found === undefined ? "is not in reach" : "was retracted before";
     throw NOT_FOUND.of(
-      `event ${id} ${why}; \`strata turn show TURN --json\` or \`GET /v1/turns/TURN\` names a turn's events`,
+      `event ${id} ${why}; \`strata turn show TURN\` or \`GET /v1/turns/TURN\` names a turn's events`,
       {
         event: id,
       },
@@ -59,7 +61,7 @@ const retract = operation({
   may: "operate",
   at: "POST /v1/events/{id}/retract",
   takes: z.strictObject({
-    id: z.string().describe("an event, evt_…; `strata turn show TURN --json` names those of a turn").transform(eventId),
+    id: z.string().describe("an event, evt_…; `strata turn show TURN` names those of a turn").transform(eventId),
     reason: z
       .string()
       .max(LONGEST_REASON)

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { project, strata } from "../../../tests/cli/strata.ts";
 import { allParts } from "../../app/entry/features.ts";
 import { type Agent, contactId, type EventId, eventId, type Request, untrusted } from "../../protocol/index.ts";
 import { EVERYTHING, onEachDatabase } from "../../store/index.contract.ts";
@@ -180,4 +181,16 @@ onEachDatabase("retracting an event", [...(await allParts()), EVERYTHING], (open
     expect(await on.store.part(EVERYTHING).everything(ORG)).not.toContain(RULE);
     expect(await on.verified()).toEqual([]);
   });
+});
+
+it("28.9 `turn show` prints a turn's events, and `event retract` takes one as it stands there", async () => {
+  const cwd = project();
+  await strata(["ask", "My lodger is called Quillworth.", "--as", "ann"], { cwd });
+  const [thread] = JSON.parse((await strata(["thread", "list", "--json"], { cwd })).out);
+  const [turn] = /trn_[0-9a-z]{26}/.exec((await strata(["explain", thread.id], { cwd })).out) ?? [];
+  const shown = (await strata(["turn", "show", turn ?? ""], { cwd })).out;
+  const [, event] = /^(evt_[0-9a-z]{26}) · message · .*Quillworth/m.exec(shown) ?? [];
+  const done = await strata(["event", "retract", event ?? "", "--reason", "a mistake", "--yes"], { cwd });
+  expect(done.out).toContain(`Retracted ${event}: 1 turn`);
+  expect(done.out).toMatch(/^Not undone: the reply out_[0-9a-z]{26} of trn_[0-9a-z]{26} was delivered\.$/m);
 });

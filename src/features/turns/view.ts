@@ -166,10 +166,10 @@ function events({ events: received }: TurnRecord, style: Style): readonly string
   return ["", style.bold(`received (${number(received.length)})`), ...received.map(eventLine)];
 }
 
-function eventLine({ kind, trust, at, name, content }: StoredEvent): string {
+function eventLine({ id, kind, trust, at, name, content }: StoredEvent): string {
   const text = content.map((part) => (isMedia(part) ? `(${part.type} ${part.mediaType})` : partText(part))).join(" ");
   const who = name === undefined ? "" : ` ${oneLine(name, 40)}:`;
-  return `${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
+  return `${id} · ${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
 }
 
 type Sent = TurnRecord["requests"][number];

@@ -18,10 +18,12 @@ import { owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchesWith } from "../threads/batch-members.ts";
 import type { DroppedRows, LeftDone, Lineage, Retracting, Tx, WithdrawnVersion } from "../tx.ts";
+import { contactTables } from "./contact-rows.ts";
 
 /** A lineage while it is looked for. */
 interface OpenLineage extends Lineage {
   since: number;
+  isErased?: boolean;
   readonly events: Set<EventId>;
   readonly notices: Set<EventId>;
   readonly turns: Set<TurnId>;
@@ -78,6 +80,10 @@ export function retracting(org: OrgId, n: number, { by, byId, at }: DoneBy & { r
         lineage.whole.add(id);
       }
     },
+    hide: (scope, since, turns) => {
+      const lineage = lineageOf(scope, since);
+      for (const id of turns) lineage.turns.add(id);
+    },
     blank: (scope, texts) => {
       for (const digest of texts) if (digest !== null) known(scope).texts.add(digest);
     },
@@ -117,7 +123,7 @@ async function followReaders(tx: Tx, all: OpenRetracting): Promise<void> {
     const shows = repeaterOf(texts);
     type Read = Pick<Row<"turn_message">, "contact" | "turn"> & { readonly text: string; readonly at: number };
     for (const { contact, turn, text, at } of await tx.all(plain<Read>(RESULTS, all.org, agent, all.org, agent)))
-      if (shows(stringsIn(text))) all.lineageOf({ org: all.org, agent, contact }, at).turns.add(turn);
+      if (shows(stringsIn(text))) all.hide({ org: all.org, agent, contact }, at, [turn]);
   }
 }
 
@@ -183,6 +189,23 @@ async function related(tx: Tx, { org, agent, contact }: ContactScope): Promise<r
   return found.flatMap((one) => [one.agent, one.caller]).filter((name) => name !== agent);
 }
 
+/** The ids of all that is kept of a lineage: of its events and turns, and of what came of these; of an erased contact, all of them. */
+export async function idsOf(tx: Tx, lineage: Lineage): Promise<ReadonlySet<string>> {
+  const { scope, events, turns, isErased } = lineage;
+  const ids = new Set<string>([...events, ...turns]);
+  for (const { table } of await contactTables(tx)) {
+    if (table === "memory") continue;
+    const all = `select * from "${table}" where org = ? and agent = ? and contact = ?`;
+    for (const row of await tx.all(plain<Cells>(all, scope.org, scope.agent, scope.contact))) {
+      const { id, turn } = row;
+      if (typeof id === "string" && (isErased === true || turns.has(turn as TurnId))) ids.add(id);
+    }
+  }
+  return ids;
+}
+
+type Cells = Readonly<Record<string, unknown>>;
+
 type CalledEvent = Pick<Row<"event">, "agent" | "id" | "at">;
 
 /** What several senders sent together stands in one request: it goes with the message of any of them. */
@@ -194,11 +217,20 @@ async function followBatches(tx: Tx, all: OpenRetracting, { scope, turns, since 
       plain<string>(STAGED, scope.org, scope.agent, scope.contact, batch.contact, JSON.stringify([...turns])),
     );
     if (staged.length === 0) continue;
-    // The model may have told any of them what another one had sent.
-    for (const other of await tx.column(plain<ContactId>(MEMBERS, batch.org, batch.agent, batch.contact)))
-      all.lineageOf({ ...scope, contact: other }, since);
+    await addMembers(tx, all, batch);
     all.addTurns(batch, since, await tx.column(plain<TurnId>(BATCH_TURNS, ...whose, since)));
   }
+}
+
+/** The model may have told any sender of a batch what another one had sent. */
+export async function addMembers(
+  tx: Tx,
+  all: OpenRetracting,
+  { org, agent, contact: batch }: ContactScope,
+): Promise<void> {
+  type Member = { readonly contact: ContactId; readonly at: number };
+  for (const { contact, at } of await tx.all(plain<Member>(MEMBERS, org, agent, batch)))
+    all.lineageOf({ org, agent, contact }, at);
 }
 
 const HANDLED = `select distinct turn from turn_event where org = ? and agent = ? and contact = ?
@@ -227,5 +259,7 @@ const CALLED = `select event.agent, event.id, event.at from event join thread on
   where thread.org = ? and thread.caller_agent = ? and thread.contact = ? and thread.caller_call in (${CALLS})`;
 const STAGED = `select turn from staged where org = ? and agent = ? and contact = ? and batch_contact = ?
   and turn in (select value from json_each(?))`;
-const MEMBERS = `select distinct contact from staged where org = ? and agent = ? and batch_contact = ?`;
+const MEMBERS = `select staged.contact, min(turn.started_at) as at from staged join turn on turn.org = staged.org and turn.agent = staged.agent
+  and turn.contact = staged.contact and turn.id = staged.turn where staged.org = ? and staged.agent = ? and staged.batch_contact = ?
+  group by staged.contact order by staged.contact`;
 const BATCH_TURNS = `select id from turn where org = ? and agent = ? and contact = ? and (ended_at is null or ended_at >= ?)`;

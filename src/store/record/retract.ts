@@ -21,10 +21,10 @@ import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type LeftDone, type Tx, type WithdrawnVersion } from "../tx.ts";
 import { append } from "./chain.ts";
 import { contactTables } from "./contact-rows.ts";
-import { follow, followParts, type OpenRetracting, retracting } from "./lineage.ts";
+import { addMembers, follow, followParts, type OpenRetracting, retracting } from "./lineage.ts";
 import { keepOwn, keepShared, scopeKey } from "./pieces.ts";
 import { retractionLink } from "./retraction-link.ts";
-import { allWords, givenOn, type HiddenSlot, hiddenSlots, repeatingMemories, sweep } from "./sweep.ts";
+import { allWords, givenOn, type HiddenSlot, hiddenSlots, repeatingMemories, saidBy, sweep } from "./sweep.ts";
 
 /** Who retracts an event, why, and when. */
 export interface Retraction extends DoneBy {
@@ -93,17 +93,16 @@ export async function retractDerived(
   for (const scope of scopes) {
     const turns = `select id from turn where org = ? and agent = ? and contact = ?`;
     all.addTurns(scope, 0, await tx.column(plain<TurnId>(turns, scope.org, scope.agent, scope.contact)));
+    all.lineageOf(scope, 0).isErased = true;
   }
   await followParts(tx, all);
+  for (const scope of scopes.filter(isBatch)) await addMembers(tx, all, scope);
+  const erased = [];
+  for (const one of all.lineages()) if (one.isErased) erased.push(...(await saidBy(tx, one)));
   all.leaveOut(scopes);
   if (all.lineages().length === 0 && all.withdrawn.length === 0) return;
-  for (const part of tx.parts) await part.retract?.(tx, all);
-  const texts = [...(await withdrawVersions(tx, all))];
-  for (const one of all.lineages()) {
-    texts.push(...(await blank(tx, all, one)));
-    await mark(tx, all.n, one, []);
-  }
-  const turns = all.lineages().flatMap((one) => [...one.turns]);
+  const { turns, texts } = await takeBack(tx, all, erased);
+  if (turns.length + texts.length + all.withdrawn.length === 0) return;
   await record(tx, all, { scope: { ...first, contact: SELF }, event: null, reason: ERASED_CONTACT, turns, texts });
 }
 
@@ -140,13 +139,18 @@ interface CarriedOut {
 async function carryOut(tx: Tx, all: OpenRetracting): Promise<CarriedOut> {
   do await follow(tx, all);
   while (await givenOn(tx, all));
+  return takeBack(tx, all);
+}
+
+/** Undoes what was found. `erased`: what contacts who are erased had said, too. */
+async function takeBack(tx: Tx, all: OpenRetracting, erased: readonly string[] = []): Promise<CarriedOut> {
   await inOrder(all.lineages(), (one) => stopAll(tx, one.scope, all.at));
   await inOrder(all.lineages(), (one) => closeCalls(tx, one));
   for (const { scope, whole } of all.lineages())
     for (const { turn, tool } of await tx.all(plain<Called>(CALLED, ...whoseOf(scope), JSON.stringify([...whole]))))
       all.leave({ what: "call", name: tool, turn });
   const hidden = new Map(await inOrder(all.lineages(), async (one) => [one, await hiddenSlots(tx, one)] as const));
-  const words = await allWords(tx, all);
+  const words = await allWords(tx, all, erased);
   for (const [one, said] of words) await sweep(tx, one, said, hidden.get(one) ?? []);
   for (const part of tx.parts) await part.retract?.(tx, all);
   const shared = await withdrawVersions(tx, all);

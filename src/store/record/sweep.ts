@@ -4,6 +4,7 @@ import {
   type EventId,
   type EventKind,
   type MemoryId,
+  OUTSIDE_KINDS,
   ownKind,
   repeaterOf,
   type TurnId,
@@ -53,6 +54,12 @@ async function eventWords(tx: Tx, { scope: { org, agent, contact } }: Lineage): 
   }));
 }
 
+/** What somebody outside has said there. */
+export const saidBy = async (tx: Tx, lineage: Lineage): Promise<readonly string[]> =>
+  (await eventWords(tx, lineage)).flatMap(({ kind, text }) => (isOutside(kind) ? [text] : []));
+
+const isOutside = (kind: EventKind): boolean => OUTSIDE_KINDS.some((one) => one === kind);
+
 /** Kinds of events by which agents hear of each other: what they say is derived. */
 const GIVEN_ON: readonly EventKind[] = [ownKind("peer"), ANSWER_KIND];
 
@@ -80,9 +87,13 @@ export async function givenOn(tx: Tx, all: OpenRetracting): Promise<boolean> {
 }
 
 /** The words of each lineage. What is retracted is retracted for all of them; what stays, stays for its own contact. */
-export async function allWords(tx: Tx, all: OpenRetracting): Promise<ReadonlyMap<Lineage, Words>> {
+export async function allWords(
+  tx: Tx,
+  all: OpenRetracting,
+  erased: readonly string[],
+): Promise<ReadonlyMap<Lineage, Words>> {
   const found = await inOrder(all.lineages(), async (one) => [one, await wordsOf(tx, one)] as const);
-  const said = found.flatMap(([, words]) => words.said);
+  const said = [...erased, ...found.flatMap(([, words]) => words.said)];
   const parts = [...(await withdrawnParts(tx, all)).values()].flat();
   const saved = [...found.flatMap(([, words]) => words.saved), ...parts];
   return new Map(found.map(([one, { left }]) => [one, { said, saved, left }]));

@@ -71,6 +71,7 @@ function checked(tool: Tool): Tool {
     ...(listedIn !== undefined && { listedIn }),
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
+    ...(tool.decidedWith !== undefined && { decidedWith: tool.decidedWith }),
     ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
     ...(tool.tainted !== undefined && { tainted: (input, scope) => tool.tainted?.(input, scope) ?? "ask" }),
     check: (input) => tool.check(input),
