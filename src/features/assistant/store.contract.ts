@@ -5,6 +5,6 @@ export const KEPT: KeptSample = {
   fill: async (store, scope, words) => exchange(store, await open(store, scope), words),
   reads: async (store, scope) => {
     const [thread] = await store.threads(scope, 1);
-    return thread && store.slots(scope, thread.id);
+    return thread && (await store.slots(scope, thread.id)).map(({ text }) => text);
   },
 };

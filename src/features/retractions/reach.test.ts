@@ -66,39 +66,43 @@ function retracting({
 const wordsOf = (request: Request): string => JSON.stringify([request.messages, request.tail]);
 
 onEachDatabase("what a retraction reaches", [...(await allParts()), EVERYTHING], (open) => {
-  it("28.9 a batch: the other senders' replies that repeat it go, and their messages stay", async () => {
-    const answer = (request: Request): ScriptedReply | string =>
-      request.messages.length > 1
-        ? "All is answered."
-        : wordsOf(request).includes("Quillworth")
-          ? {
-              parts: [
-                { call: "reply_to_sender", id: "a", input: { sender: "ann", text: "I note it." } },
-                { call: "reply_to_sender", id: "b", input: { sender: "bob", text: `Ann says: ${SECRET}` } },
-                { call: "reply_to_sender", id: "c", input: { sender: "cid", text: "At nine." } },
-              ],
-            }
-          : "You alone, hello.";
-    const store = await open();
-    const agent = sampleAgent({ history: "log", inbox: "batch", tools: [toolName("reply_to_sender")] });
-    const parts = { tools: toolset([replyTool()]), cardOf: () => cardOf("anthropic:claude-sonnet-4-5") };
-    const on = await stand(store, [answer, answer, answer, answer], { agent, parts });
-    const [ann, bob, cid] = [await on.open("ann"), await on.open("bob"), await on.open("cid")];
-    const id = await on.post(ann, SECRET);
-    await on.post(bob, "What is new?");
-    await on.post(cid, "When do you open?");
-    expect(endOf(await collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, agent.name, {})))).toMatchObject({
-      type: "done",
-    });
-    expect(await on.slots(bob)).toEqual(["What is new?", `Ann says: ${SECRET}`]);
-    await on.retract(id);
-    expect(await on.slots(ann)).toEqual([]);
-    expect(await on.slots(bob)).toEqual(["What is new?"]);
-    expect(await on.slots(cid)).toEqual(["When do you open?", "At nine."]);
-    expect(await on.left("Quillworth")).toEqual([]);
-    await on.says(bob, "Tell me again.");
-    expect(on.last()).not.toContain("Quillworth");
-  });
+  it.each(["retracted", "erased"])(
+    "28.9 a batch: the other senders' replies that repeat what is %s go, and their messages stay",
+    async (how) => {
+      const answer = (request: Request): ScriptedReply | string =>
+        request.messages.length > 1
+          ? "All is answered."
+          : wordsOf(request).includes("Quillworth")
+            ? {
+                parts: [
+                  { call: "reply_to_sender", id: "a", input: { sender: "ann", text: "I note it." } },
+                  { call: "reply_to_sender", id: "b", input: { sender: "bob", text: `Ann says: ${SECRET}` } },
+                  { call: "reply_to_sender", id: "c", input: { sender: "cid", text: "At nine." } },
+                ],
+              }
+            : "You alone, hello.";
+      const store = await open();
+      const agent = sampleAgent({ history: "log", inbox: "batch", tools: [toolName("reply_to_sender")] });
+      const parts = { tools: toolset([replyTool()]), cardOf: () => cardOf("anthropic:claude-sonnet-4-5") };
+      const on = await stand(store, [answer, answer, answer, answer], { agent, parts });
+      const [ann, bob, cid] = [await on.open("ann"), await on.open("bob"), await on.open("cid")];
+      const id = await on.post(ann, SECRET);
+      await on.post(bob, "What is new?");
+      await on.post(cid, "When do you open?");
+      expect(endOf(await collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, agent.name, {})))).toMatchObject({
+        type: "done",
+      });
+      expect(await on.slots(bob)).toEqual(["What is new?", `Ann says: ${SECRET}`]);
+      if (how === "erased") await on.runtime.erase(OPERATOR, { contact: contactId("ann"), agent: agent.name });
+      else await on.retract(id);
+      if (how === "retracted") expect(await on.slots(ann)).toEqual([]);
+      expect(await on.slots(bob)).toEqual(["What is new?"]);
+      expect(await on.slots(cid)).toEqual(["When do you open?", "At nine."]);
+      expect(await on.left("Quillworth")).toEqual([]);
+      await on.says(bob, "Tell me again.");
+      expect(on.last()).not.toContain("Quillworth");
+    },
+  );
 
   it("28.9 an agent that was called: what it was asked, said and saved goes, and so does the answer", async () => {
     const saves = { parts: [{ call: "memory_save", id: "m", input: { content: "The greeted one is Quillworth." } }] };

@@ -144,7 +144,8 @@ async function carryOut(tx: Tx, all: OpenRetracting): Promise<CarriedOut> {
 
 /** Undoes what was found. `erased`: what contacts who are erased had said, too. */
 async function takeBack(tx: Tx, all: OpenRetracting, erased: readonly string[] = []): Promise<CarriedOut> {
-  await inOrder(all.lineages(), (one) => stopAll(tx, one.scope, all.at));
+  // Of others who may only have heard of it, nothing is stopped: a call that acts outside would act again.
+  for (const one of all.lineages()) if (!isUntouched(one)) await stopAll(tx, one.scope, all.at);
   await inOrder(all.lineages(), (one) => closeCalls(tx, one));
   for (const { scope, whole } of all.lineages())
     for (const { turn, tool } of await tx.all(plain<Called>(CALLED, ...whoseOf(scope), JSON.stringify([...whole]))))

@@ -171,6 +171,13 @@ export async function repeatingMemories(
   const own = await memoryScope(tx, lineage.scope);
   if (words === undefined || words.said.length === 0) return [];
   const repeats = repeaterOf(words.said, words.left);
-  const rows = own === undefined ? [] : await memoryRows(tx, own, `memory.slot is null and "by" = 'agent'`);
-  return rows.filter((row) => row.at >= lineage.since && repeats(toMemory(row).content)).map(({ id }) => id);
+  const rows =
+    own === undefined ? [] : await memoryRows(tx, own, `memory.slot is null and coalesce("by", 'agent') = 'agent'`);
+  return (
+    rows
+      // A memory may be as old as the message of its turn.
+      .filter(({ at, turn }) => at >= lineage.since || (turn !== null && lineage.turns.has(turn)))
+      .filter((row) => repeats(toMemory(row).content))
+      .map(({ id }) => id)
+  );
 }
