@@ -2,7 +2,15 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { allParts, allToolFamilies } from "../../app/entry/features.ts";
 import type { ScriptedReply } from "../../models/index.ts";
-import { type Agent, type EventId, type Request, toolName, trusted, untrusted } from "../../protocol/index.ts";
+import {
+  type Agent,
+  contactId,
+  type EventId,
+  type Request,
+  toolName,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
 import { EVERYTHING, onEachDatabase } from "../../store/index.contract.ts";
 import type { Store, Thread } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
