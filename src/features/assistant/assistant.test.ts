@@ -7,7 +7,7 @@ import { allParts } from "../../app/entry/features.ts";
 import { openApp } from "../../app.ts";
 import { type Script, scripted } from "../../models/index.ts";
 import { actorId, agentName, allow, contactId, type Json, type Request, untrusted } from "../../protocol/index.ts";
-import { tablesOfToday } from "../../store/postgres/fresh.contract.ts";
+import { tablesOfToday } from "../../store/index.contract.ts";
 import { collect } from "../../turn/index.contract.ts";
 import { APPROVAL_API } from "../approvals/index.ts";
 import { DRAFT_API } from "../drafts/index.ts";
