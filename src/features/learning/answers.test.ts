@@ -23,6 +23,7 @@ async function asking(store: Store, mode: "approval" | "auto" = "approval") {
     if (isDigest(request))
       return JSON.stringify({ body_markdown: "- Say that it stays.", change_summary: "", folded_lesson_ids: ids });
     const last = JSON.stringify(request.messages.at(-1));
+    if (last.includes("What is done with")) return "We throw the old battery away.";
     return last.includes("A person of the team has your question")
       ? "I am asking the team."
       : { parts: [{ call: "escalate", id: `c${request.messages.length}`, input: { question: QUESTION } }] };
@@ -132,6 +133,27 @@ onEachDatabase("answers to questions", await allParts(), (open) => {
       ["Yes, every customer takes the old one home.", "open"],
       [ANSWER, "ended"],
     ]);
+    expect(await on.verified()).toEqual([]);
+  });
+
+  it("28.7 an answer that says otherwise of the same thing ends the lesson of an edit, and one about another thing does not", async () => {
+    const on = await begin();
+    const asked = "What is done with my old battery after the swap?";
+    await on.correct("ann", asked, "The old battery is yours after the swap.");
+    const answer = async (contact: string, text: string, said: string) => {
+      const id = await on.put(contact, text);
+      on.time.at += 60_000;
+      await on.escalations.answer(MEMBER, id, untrusted(said));
+    };
+    const edit = async () => (await on.lessons()).find(({ kind }) => kind === "edit")?.state;
+    await answer("bob", "May I pay in June?", "Yes, whoever is a customer pays in June.");
+    expect(await edit()).toBe("open");
+    await answer(
+      "cleo",
+      "Is my old battery mine after the swap?",
+      "The old battery is not yours after the swap.",
+    );
+    expect(await edit()).toBe("ended");
     expect(await on.verified()).toEqual([]);
   });
 });

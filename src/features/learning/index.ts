@@ -253,7 +253,7 @@ const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson
 
 export const FEATURE: Feature<FilePorts> = {
   name: "learning",
-  needs: ["approvals", "drafts", "texts", "files"],
+  needs: ["approvals", "drafts", "texts", "files", "limits"],
   keys: KEYS,
   channels: [DIGEST],
   store: LEARNING_STORE,

@@ -1,5 +1,6 @@
 import { type Agent, type Allowed, authorize, type ContactId, canonicalJson } from "../../protocol/index.ts";
 import { featureApi, type TurnParts } from "../../turn/index.ts";
+import { limitReached } from "./errors.ts";
 import { type Kind, LIMITS_STORE, type Subject, type Used } from "./store.ts";
 import { rulesFor, subjectsOf } from "./subjects.ts";
 
@@ -23,6 +24,37 @@ export interface LimitsApi {
 }
 
 export const LIMITS_API = featureApi<LimitsApi>("limits");
+
+/** What an agent may spend outside its turns, as on a trial. */
+export interface SpendLimit {
+  /** US dollars that are left to the agent and its organization; no limit: infinitely many. @throws StrataError `limit_reached` where nothing is left */
+  left(): Promise<number>;
+  count(dollars: number): Promise<void>;
+}
+
+export function spendLimitOf(parts: Pick<TurnParts, "agents" | "clock" | "store">, agent: Agent): SpendLimit {
+  const kept = parts.store.part(LIMITS_STORE);
+  const subjects = () =>
+    subjectsOf(agent, rulesFor(parts, agent), { contacts: [], keys: [] }, parts.clock.recorded()).flatMap((one) =>
+      one.allowed.money === undefined ? [] : [{ ...one, allowed: { money: one.allowed.money } }],
+    );
+  return {
+    left: async () => {
+      const [all, at] = [subjects(), parts.clock.recorded()];
+      if (all.length === 0) return Number.POSITIVE_INFINITY;
+      const crossed = await kept.crossed(agent.org, all, at);
+      if (crossed !== undefined) throw limitReached(crossed, at);
+      const used = await kept.used(agent.org, all, at);
+      return Math.min(
+        ...all.map(({ allowed: { money } }, i) => money.dollars - (used[i]?.spent ?? 0) - (used[i]?.held ?? 0)),
+      );
+    },
+    count: async (dollars) => {
+      const all = subjects();
+      if (all.length > 0 && dollars > 0) await kept.spend(agent.org, all, dollars);
+    },
+  };
+}
 
 export const limitsApi = (parts: () => TurnParts): LimitsApi => ({
   limits: async (actor, agents, wish) => {

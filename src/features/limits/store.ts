@@ -140,6 +140,8 @@ export const LIMITS_STORE = {
     crossed: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) => crossed(tx, org, subjects, { at })),
     /** A call has cost so much; told once more, nothing happens. */
     settle: writing(settle),
+    /** What somebody has spent outside any turn. */
+    spend: writing(spend),
     used: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) =>
       inOrder(subjects, (subject) => usedBy(tx, org, subject, at)),
     ),
@@ -284,6 +286,12 @@ async function settle(
     await tx.run(plain(SPENT, org, row.kind, row.agent, row.contact, row.name, per, since, dollars));
   }
   await tx.run(plain("update limit_call set dollars = null where org = ? and call = ?", org, call));
+}
+
+async function spend(tx: Tx, org: OrgId, subjects: readonly Subject[], dollars: number): Promise<void> {
+  for (const { allowed, kind, agent, contact, name } of subjects)
+    if (allowed.money !== undefined)
+      await tx.run(plain(SPENT, org, kind, agent, contact, name, allowed.money.per, allowed.money.since, dollars));
 }
 
 /** The bill of a call that began in an earlier period comes too late for that: it is over. */

@@ -5,6 +5,9 @@ import { type Request, untrusted } from "../../../protocol/index.ts";
 import { openSqlite } from "../../../store/index.ts";
 import { OPERATOR } from "../../../turn/index.contract.ts";
 import { LIFE_API } from "../../life/index.ts";
+import { LIMITS_API, spendLimitOf } from "../../limits/index.ts";
+import { LEARNING_API } from "../api.ts";
+import { layer } from "../index.contract.ts";
 import { distance, unmet } from "./criteria.ts";
 import { readFixtures } from "./fixtures.ts";
 import { type Trial, tryText } from "./gate.ts";
@@ -150,6 +153,40 @@ describe("the gate of learning texts", () => {
     expect(report.reason).toMatch(/the limit of \$0.000001 was reached after \d of at most 8 answers/);
     expect(report.spent).toBeLessThanOrEqual(report.limit);
     expect(sent.length - asked).toBeLessThanOrEqual(4);
+  });
+
+  it("28.7 counts what it costs against the limits of its agent, and does not begin where they leave nothing", async () => {
+    const on = await shop();
+    const learned = layer(
+      "learning",
+      60,
+      { kind: "learning" },
+      { scope: "turn", mutability: "versioned", trust: "operator" },
+    );
+    const limited = {
+      ...on.agent,
+      layers: [...on.agent.layers, learned],
+      limits: { agent: { dollars: 1, per: "day" as const } },
+    };
+    Object.assign(on.parts.agents, { all: [limited] });
+    const plans: string[] = [];
+    const tries = () =>
+      on.runtime.use(LEARNING_API).tryLearning(OPERATOR, on.agent.name, "sign", {
+        signal: new AbortController().signal,
+        progress: (message) => void plans.push(message),
+      });
+    const used = async () => (await on.runtime.use(LIMITS_API).limits(OPERATOR, [limited], {}))[0]?.used.spent ?? 0;
+    const before = await used();
+    const { spent } = await tries();
+    expect(spent).toBeGreaterThan(0);
+    expect((await used()) - before).toBeCloseTo(spent, 9);
+    const spending = spendLimitOf(on.parts, limited);
+    await spending.count((await spending.left()) - 0.000_5);
+    plans.length = 0;
+    expect((await tries()).spent).toBeLessThanOrEqual(0.000_5);
+    expect(plans[0]).toMatch(/at most 8 answers and \$0\.0005$/);
+    await spending.count(1);
+    await expect(tries()).rejects.toMatchObject({ code: "limit_reached" });
   });
 
   it("takes at most as many turns as it may, the newest", async () => {

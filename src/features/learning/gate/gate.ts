@@ -3,6 +3,7 @@ import { asStrataError, isKept, isReserved } from "../../../protocol/index.ts";
 import type { Thread, TurnRecord } from "../../../store/index.ts";
 import { isTooDear } from "../../../turn/index.ts";
 import type { ApiDeps } from "../../feature.ts";
+import type { SpendLimit } from "../../limits/index.ts";
 import type { Candidate, GateReport } from "../gate.ts";
 import { type Recorded, type Scores, scored, unmet, worse } from "./criteria.ts";
 import type { Fixture } from "./fixtures.ts";
@@ -23,6 +24,8 @@ export interface Trial extends Pick<Beside, "deps" | "actor" | "agent" | "signal
   readonly candidate: Pick<Candidate, "text" | "parent">;
   readonly fixtures: readonly Fixture[];
   readonly limits: GateLimits;
+  /** What the agent's `limits` leave. */
+  readonly spendLimit?: SpendLimit;
   readonly progress: (sentence: string, share?: number) => void;
 }
 
@@ -36,7 +39,9 @@ interface Then {
  * Answers recorded messages and the fixtures with a text, with the present one and with none, and compares. Nothing is decided by an opinion:
  * a text passes that breaks no fixture and is no worse on any criterion. What the limits leave untried is a reason to refuse.
  */
-export async function tryText(trial: Trial): Promise<GateReport> {
+export async function tryText(given: Trial): Promise<GateReport> {
+  const dollars = Math.min(given.limits.dollars, (await given.spendLimit?.left()) ?? Number.POSITIVE_INFINITY);
+  const trial = { ...given, limits: { ...given.limits, dollars } };
   const { candidate, fixtures, limits, progress } = trial;
   const recorded = await turnsOf(trial);
   const arms = candidate.parent === undefined ? 2 : 3;
@@ -90,7 +95,7 @@ interface Planned extends GateLimits {
 }
 
 const planOf = ({ turns, fixtures, arms, calls, dollars }: Planned): string =>
-  `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers and $${dollars}`;
+  `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers and $${Number(dollars.toPrecision(6))}`;
 
 /** Runs one turn beside the record after the other, and adds up what they cost. */
 function spendingOf(trial: Trial, calls: number) {
@@ -109,7 +114,7 @@ function spendingOf(trial: Trial, calls: number) {
     spent: () => spent,
     isOver: () => spent >= limits.dollars,
     over: () =>
-      `the limit of $${limits.dollars} was reached after ${done} of at most ${calls} answers, so it is not known; raise \`learning.gate.dollars\` and try it again`,
+      `the limit of $${limits.dollars} was reached after ${done} of at most ${calls} answers, so it is not known; raise \`learning.trial.dollars\` or the agent's \`limits\` and try it again`,
     notRun: () => [
       ...[...notRun].map((tool) => `calls of ${tool}: they reach outside, and nothing recorded answers them`),
       ...left,
@@ -128,9 +133,12 @@ function spendingOf(trial: Trial, calls: number) {
     },
     try: async (text: string | null | undefined, run: (beside: Beside) => Promise<Tried>): Promise<Tried> => {
       trial.signal.throwIfAborted();
-      const dollars = Math.max(0, limits.dollars - spent);
+      // Others may have spent what was left.
+      const left = (await trial.spendLimit?.left()) ?? Number.POSITIVE_INFINITY;
+      const dollars = Math.max(0, Math.min(left, limits.dollars - spent));
       const tried = await run({ ...trial, dollars, ...(text !== undefined && { text }) });
       spent += tried.dollars;
+      await trial.spendLimit?.count(tried.dollars);
       progress(`${++done} of at most ${calls} answers`, Math.min(1, done / Math.max(1, calls)));
       for (const tool of tried.notRun) notRun.add(tool);
       return tried;

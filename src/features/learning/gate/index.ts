@@ -10,6 +10,7 @@ import { accessTo, agentNamed, recordAct } from "../../../turn/index.ts";
 import type { ApiDeps } from "../../feature.ts";
 import { FIELDS, OF_AGENT } from "../../fields.ts";
 import type { FilePorts } from "../../files/index.ts";
+import { spendLimitOf } from "../../limits/index.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { LEARNING_API } from "../api.ts";
 import { type Candidate, GATE_REPORT, type GateReport, type TrialApi, type TrialFollowing } from "../gate.ts";
@@ -29,7 +30,16 @@ export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
   ): Promise<GateReport> => {
     const trial = agent.learning?.trial ?? USUAL;
     const fixtures = await fixturesOf(agent, disk);
-    return tryText({ deps, actor, agent, candidate, fixtures, limits: trial, ...following });
+    return tryText({
+      deps,
+      actor,
+      agent,
+      candidate,
+      fixtures,
+      limits: trial,
+      spendLimit: spendLimitOf(deps.parts, agent),
+      ...following,
+    });
   };
   return {
     gate: (candidate, { actor, signal }) => {
