@@ -148,11 +148,7 @@ onEachDatabase("answers to questions", await allParts(), (open) => {
     const edit = async () => (await on.lessons()).find(({ kind }) => kind === "edit")?.state;
     await answer("bob", "May I pay in June?", "Yes, whoever is a customer pays in June.");
     expect(await edit()).toBe("open");
-    await answer(
-      "cleo",
-      "Is my old battery mine after the swap?",
-      "The old battery is not yours after the swap.",
-    );
+    await answer("cleo", "Is my old battery mine after the swap?", "The old battery is not yours after the swap.");
     expect(await edit()).toBe("ended");
     expect(await on.verified()).toEqual([]);
   });
