@@ -284,6 +284,11 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     proposed: [["Preferences tone", "this turn has read text of a contact"]],
     readBy: [["contact"]],
   },
+  "features/defer": {
+    described: [[["cancel_order", "find_order"]]],
+    found: [[1], [3]],
+    nothingFound: [[["cancel_order", "find_order"]]],
+  },
   "features/learning": LEARNING_SAMPLES,
   "features/drafts": {
     draftsWait: [[1], [3]],

@@ -155,7 +155,7 @@ function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource
 function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
   for (const [name, agent] of agents) {
     try {
-      tools.schemas(agent.tools, agent);
+      tools.schemas(agent.tools, { layers: agent.layers });
     } catch (thrown) {
       const { traits, message, details } = asStrataError(thrown);
       throw new StrataError(traits, `${file}: agents.${name}.tools: ${message}`, details, thrown);

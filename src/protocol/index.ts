@@ -301,6 +301,7 @@ export {
   type Approval,
   type ApprovalStatus,
   type CommitReport,
+  type ForwardedCall,
   type NewApproval,
   type PlannedWrite,
   REPLY_TOOL,

@@ -51,6 +51,8 @@ export interface ToolContext {
   /** The state of the agent: `executing actions` in a turn; an approved call runs between two turns. */
   readonly state: AgentState;
   readonly signal: AbortSignal;
+  /** The schemas of the agent's deferred tools, for the tool that finds them. */
+  readonly deferred?: readonly ToolSchema[];
   /** Reports the progress of a long call, in a few words, to whoever follows the turn. The model does not see it. */
   progress(message: string): void;
   /** A value named under `secrets` of strata.yaml. It is removed from the tool's result. @throws StrataError `secret_missing` */
@@ -113,6 +115,14 @@ export interface SenderReply {
 /** What a tool's schema may depend on. A feature adds its own fields. */
 export interface ToolReader {
   readonly layers: readonly Layer[];
+  /** Tools that stand behind the one that finds them. Left out: none. */
+  readonly defer?: readonly string[];
+}
+
+/** A call of a tool that was made through another tool: everything that holds for the tool holds for it. */
+export interface ForwardedCall {
+  readonly tool: ToolName;
+  readonly input: Json;
 }
 
 /** A tool that an agent can have. */
@@ -144,6 +154,8 @@ export interface Tool {
   readonly decidedWith?: (id: ApprovalId) => string;
   /** What happens to this call in a tainted turn. Left out: it runs. */
   tainted?(input: Json, scope: ContactScope): Tainted;
+  /** The call that is meant by a call of this tool, if it only passes on a call of another one. */
+  forwards?(input: Json): ForwardedCall | undefined;
   /** A sentence for the model if the input does not match the schema. */
   check(input: Json): string | undefined;
   /** Gets only checked input. Expected problems are outcomes; whatever it throws becomes a failed outcome. */

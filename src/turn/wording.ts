@@ -20,6 +20,10 @@ export const notRun = (limit: StopReason): string => `Not run: this turn has rea
 export const noSuchTool = (tool: string, tools: readonly string[]): string =>
   `There is no tool ${tool}. The tools are: ${tools.join(", ") || "none"}.`;
 
+/** A call of a deferred tool whose schema the conversation does not show. */
+export const notLoaded = (tool: string, finder: string): string =>
+  `Not run: ${tool} is not loaded. Find it with ${finder} first, then call it with what its schema asks for.`;
+
 /** A call of a tool that the sender of the message has not allowed. */
 export const notForThisMessage = (tool: string, tools: readonly string[]): string =>
   `Not run: ${tool} may not be called for this message. The tools that may are: ${tools.join(", ") || "none"}.`;

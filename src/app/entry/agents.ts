@@ -1,6 +1,7 @@
 import { type ConfigInput as Config, declaring, readYaml } from "../../agents/index.ts";
 import * as assistant from "../../features/assistant/config.ts";
 import * as cases from "../../features/cases/config.ts";
+import * as defer from "../../features/defer/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
 import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
@@ -43,7 +44,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof peers.KEYS &
   typeof drafts.KEYS &
   typeof learning.KEYS &
-  typeof assistant.KEYS;
+  typeof assistant.KEYS &
+  typeof defer.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -80,6 +82,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...drafts.KEYS,
   ...learning.KEYS,
   ...assistant.KEYS,
+  ...defer.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

@@ -68,6 +68,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/settings/index.ts")).FEATURE,
   },
   {
+    name: "defer",
+    nouns: {},
+    load: async () => (await import("../../features/defer/index.ts")).FEATURE,
+  },
+  {
     name: "fetch",
     nouns: {},
     load: async () => (await import("../../features/fetch/index.ts")).FEATURE,

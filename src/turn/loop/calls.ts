@@ -11,7 +11,9 @@ import {
   TAINTED,
   type Tainted,
   type Tool,
+  type ToolName,
   type ToolOutcome,
+  type ToolSchema,
   type TranscriptMessage,
   type Trust,
   type TurnEvent,
@@ -23,7 +25,7 @@ import type { Parts } from "../parts.ts";
 import type { RecordedResult } from "../runtime.ts";
 import { mayCallAgain } from "../spending/reserve-call.ts";
 import { goneOf } from "../spending/spend.ts";
-import { RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
+import { deferredOf, isLoaded, meantBy, RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
 import { onlySenderOf, unansweredOf } from "../variants/batch-turn.ts";
 import {
   afterOutsideText,
@@ -33,6 +35,7 @@ import {
   NOT_AGAIN,
   noSuchTool,
   notForThisMessage,
+  notLoaded,
   notNow,
   notRun,
   tooOften,
@@ -58,13 +61,15 @@ export async function* answerCalls(
   compilation: Compilation,
   { reply, said, tooLong }: Answer,
 ): AsyncGenerator<TurnEvent, Round> {
+  const { tools } = state.parts;
   const calls = reply.parts.filter((part) => part.type === "call");
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
 
   const stop = limitReached(state) ?? (state.isLast ? "toolCalls" : undefined);
   const results: ((room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
-  for (const call of calls) {
+  for (const made of calls) {
+    const call = meantBy(tools, made);
     const limit = stop ?? (usedOf(state).toolCalls >= state.setup.limits.toolCalls ? "toolCalls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
     const isRun = limit === undefined || isReply(state, call, limit);
@@ -76,9 +81,9 @@ export async function* answerCalls(
         : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
     const { resultMedia: takes } = state.setup.model;
     const came = { ...outcome, trust, at: state.parts.clock.recorded(), ...(takes && { takes }) };
-    if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, call, later));
+    if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, made, later));
     else {
-      results.push((room) => frameResult(call, came, room, state.setup.count));
+      results.push((room) => frameResult(made, came, room, state.setup.count));
       trusts.push(trust);
     }
     const skipped = !isRun && stop !== undefined;
@@ -174,6 +179,18 @@ function refusedUnread(state: TurnState, sentence: string): Answered {
   return refusal(sentence);
 }
 
+/** Whether a tool can be called, or must be found first, and by which tool. */
+function deferral(
+  { parts: { tools }, setup: { agent }, added }: TurnState,
+  { epoch, own }: Compilation,
+  name: ToolName,
+) {
+  const deferred = deferredOf(tools, agent);
+  const shown = [...epoch.transcript, ...own, ...added].map(({ message }) => message);
+  const isReady = !deferred.includes(name) || isLoaded(tools, shown, name);
+  return { isReady, finder: agent.tools.find((one) => tools.get(one)?.forwards !== undefined) ?? name };
+}
+
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
 async function answer(
   state: TurnState,
@@ -188,7 +205,11 @@ async function answer(
     return refusal(noSuchTool(call.tool, state.setup.agent.tools), "agent");
   }
   const only = state.setup.parameters?.tools;
-  if (only !== undefined && !only.includes(call.tool)) return refusal(notForThisMessage(call.tool, only));
+  // The tool that finds others may be called wherever others may.
+  if (only !== undefined && !only.includes(call.tool) && tool.forwards === undefined)
+    return refusal(notForThisMessage(call.tool, only));
+  const { finder, isReady } = deferral(state, compilation, call.tool);
+  if (!isReady) return refusal(notLoaded(call.tool, finder));
   const wrongState = outOfState(tool, IN_TURN);
   if (wrongState !== undefined) return refusal(notNow(call.tool, wrongState));
   const problem = tool.check(call.input);
@@ -287,6 +308,7 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
       ...(unanswered && { unanswered }),
       ...(only !== undefined && { onlySender: only }),
       answered: [...state.replies.keys()],
+      ...(tool.forwards && { deferred: deferredSchemas(state) }),
       ...(state.writes.length > 0 && { pending: state.writes }),
       at: parts.clock.recorded(),
       taint,
@@ -299,6 +321,11 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
   // What a call did outside is journaled first, also when its turn has ended meanwhile.
   if (tool.effect !== "external") lease.signal.throwIfAborted();
   return ran;
+}
+
+function deferredSchemas({ parts: { tools }, setup: { agent } }: TurnState): readonly ToolSchema[] {
+  const { defer: _, ...reader } = agent;
+  return tools.schemas(deferredOf(tools, agent), reader);
 }
 
 /**

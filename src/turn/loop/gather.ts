@@ -79,7 +79,7 @@ export interface Prepared {
 export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const { agent } = setup;
   if (keepsTools(agent, occasion)) {
-    const gone = agent.tools.filter((name) => !isOffered(parts, name, occasion.epoch));
+    const gone = agent.tools.filter((name) => !isOffered(parts, agent, { name, epoch: occasion.epoch }));
     return compileGathered(parts, await withoutTools(setup, gone), occasion);
   }
   const prepared = await compileGathered(parts, setup, occasion);
@@ -92,9 +92,16 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   return useless.length === 0 ? prepared : compileGathered(parts, await withoutTools(setup, useless), occasion);
 }
 
+interface Offered {
+  readonly name: ToolName;
+  readonly epoch: Occasion["epoch"];
+}
+
 /** Whether an epoch offers this tool, if it is one that depends on a layer. */
-const isOffered = ({ tools }: Parts, name: ToolName, epoch: Occasion["epoch"]): boolean =>
-  tools.get(name)?.listedIn === undefined || epoch?.prefix.tools.some((one) => one.name === name) !== false;
+const isOffered = ({ tools }: Parts, { defer }: Agent, { name, epoch }: Offered): boolean =>
+  tools.get(name)?.listedIn === undefined ||
+  defer?.includes(name) ||
+  epoch?.prefix.tools.some((one) => one.name === name) !== false;
 
 async function withoutTools(setup: TurnSetup, names: readonly ToolName[]): Promise<TurnSetup> {
   if (names.length === 0) return setup;
@@ -327,7 +334,7 @@ export function allowances(
 ): readonly ToolAllowance[] {
   return (parameters?.tools ?? agent.tools).flatMap((name) => {
     const tool = parts.tools.get(name);
-    if (tool === undefined || !isOffered(parts, name, epoch)) return [];
+    if (tool === undefined || !isOffered(parts, agent, { name, epoch })) return [];
     const { calls } = limitsOf(agent, tool);
     return [
       {

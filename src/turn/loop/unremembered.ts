@@ -11,6 +11,7 @@ import {
   saidInPart,
 } from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
+import { meantBy } from "../tools/index.ts";
 
 interface Reply {
   readonly id: OutboxId;
@@ -52,8 +53,18 @@ function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[]
   const texts = messages.flatMap((message) =>
     message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part] : [])) : [],
   );
+  // A tool that was called through another one is meant by the call alone.
+  const called = new Map(
+    messages.flatMap((message) =>
+      message.role === "assistant"
+        ? message.parts.flatMap((part) => (part.type === "call" ? [[part.id, meantBy(tools, part).tool] as const] : []))
+        : [],
+    ),
+  );
   const found = messages.flatMap((message) =>
-    message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.returnsMemories) : [],
+    message.role === "tool"
+      ? message.parts.filter(({ id, tool }) => tools.get(called.get(id) ?? tool)?.returnsMemories)
+      : [],
   );
   const frames = [...texts, ...tail].flatMap(framesOf);
   return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);

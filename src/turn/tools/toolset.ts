@@ -10,12 +10,13 @@ import {
   type ToolSchema,
   toolName,
 } from "../../protocol/index.ts";
+import { deferredOf } from "./deferred.ts";
 import { outcomeOf, refused } from "./outcome.ts";
 import { RECORDING_HAS_NO_ANSWER } from "./wording.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
-  /** What a provider is told of these tools for this agent, sorted by name. @throws StrataError `tool_not_found` */
+  /** What a provider is told of these tools for this agent, sorted by name, without deferred ones. @throws StrataError `tool_not_found` */
   schemas(names: readonly ToolName[], agent?: ToolReader): readonly ToolSchema[];
   get(name: ToolName): Tool | undefined;
 }
@@ -49,7 +50,11 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
     return tool.schemaFor?.(agent) ?? tool.schema;
   };
   return {
-    schemas: (names, agent = { layers: [] }) => [...new Set<string>(names)].sort().map((name) => schemaOf(name, agent)),
+    schemas: (names, agent = { layers: [] }) => {
+      const hidden = new Set<string>(deferredOf({ get }, { ...agent, tools: names }));
+      const sent = [...new Set<string>(names)].filter((name) => !hidden.has(name));
+      return sent.sort().map((name) => schemaOf(name, agent));
+    },
     get,
   };
 }
@@ -74,6 +79,7 @@ function checked(tool: Tool): Tool {
     ...(tool.decidedWith !== undefined && { decidedWith: tool.decidedWith }),
     ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
     ...(tool.tainted !== undefined && { tainted: (input, scope) => tool.tainted?.(input, scope) ?? "ask" }),
+    ...(tool.forwards !== undefined && { forwards: (input) => tool.forwards?.(input) }),
     check: (input) => tool.check(input),
     run: (input, context) => outcomeOf(tool.schema.name, () => tool.run(input, context)),
   };

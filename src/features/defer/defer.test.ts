@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { loadYaml, onlyAgent, refusalOf, yamlWith } from "../../agents/folder.contract.ts";
+import { type JsonObject, toolName } from "../../protocol/index.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { APPROVAL_API } from "../approvals/index.ts";
+import { FEATURE } from "./index.ts";
+
+const find = (words: string) => ({ call: "more_tools", input: { find: words } });
+const through = (call: string, input: JsonObject) => ({ call: "more_tools", input: { call, input } });
+
+const input = z.strictObject({ order: z.string() });
+const acts = { input, effect: "external", trust: "contact" } as const;
+
+/** A runtime whose agent has two of its four tools deferred. */
+async function deferring(script: readonly Parameters<typeof testRuntime>[0][number][]) {
+  const ran: string[] = [];
+  const own = ["cancel_order", "refund_order", "find_order"].map((name) =>
+    defineTool({
+      ...acts,
+      name,
+      description: `Does what ${name.replace("_", " ")} says.`,
+      ...(name === "refund_order" && { tainted: () => "ask" as const }),
+      run: async ({ order }) => {
+        ran.push(`${name} ${order}`);
+        return `${name} ${order}: done`;
+      },
+    }),
+  );
+  const tools = toolset([...own, ...(FEATURE.tools?.(Object.create(null)) ?? [])]);
+  const names = ["cancel_order", "find_order", "more_tools", "refund_order"].map(toolName);
+  const agent = sampleAgent({ tools: names, defer: ["cancel_order", "refund_order"], recall: "none" });
+  return { ...(await testRuntime(script, { agent, parts: { tools } })), ran };
+}
+
+describe("`defer` in strata.yaml", () => {
+  const LAYER = "id: identity, rank: 1, text: You help.";
+  const load = (lines: string) => loadYaml(yamlWith([LAYER], lines));
+
+  it("brings the tool that finds them, and makes another version", () => {
+    const plain = onlyAgent(load("    tools: [memory_save, memory_search]\n"));
+    const agent = onlyAgent(load("    tools: [memory_save, memory_search]\n    defer: [memory_save]\n"));
+    expect(agent.tools).toEqual(["memory_save", "memory_search", "more_tools"]);
+    expect(agent.defer).toEqual(["memory_save"]);
+    expect(agent.version).not.toBe(plain.version);
+  });
+
+  it("refuses a tool that the agent does not have, by name", () => {
+    const refused = refusalOf(() => load("    tools: [memory_save]\n    defer: [memory_sav]\n"));
+    expect(refused.message).toContain("memory_sav");
+    expect(refused.message).toContain("did you mean `memory_save`");
+  });
+});
+
+describe("deferred tools", () => {
+  it("are not sent until they are found, and then run like any other", async () => {
+    const script = [
+      { parts: [find("cancel an order")] },
+      { parts: [through("cancel_order", { order: "A1" })] },
+      "Done.",
+    ];
+    const on = await deferring(script);
+    await on.say(await on.open(), "Cancel A1");
+    const [first, second] = on.sent;
+    expect(first?.prefix.tools.map(({ name }) => name)).toEqual(["find_order", "more_tools"]);
+    expect(JSON.stringify(first?.prefix.tools)).toContain("cancel_order, refund_order");
+    expect(JSON.stringify(second?.messages.at(-1))).toContain("Does what cancel order says.");
+    expect(on.ran).toEqual(["cancel_order A1"]);
+  });
+
+  it("are refused while they are not loaded, through the finder and directly, and stay loaded in later turns", async () => {
+    const on = await deferring([
+      { parts: [through("cancel_order", { order: "A1" }), { call: "cancel_order", input: { order: "A2" } }] },
+      { parts: [find("cancel_order")] },
+      "Found.",
+      { parts: [{ call: "cancel_order", input: { order: "A3" } }, through("cancel_order", { order: "A4" })] },
+      "Done.",
+    ]);
+    const thread = await on.open();
+    await on.say(thread, "Cancel");
+    expect(on.ran).toEqual([]);
+    expect(
+      JSON.stringify(on.sent[1]?.messages).match(/cancel_order is not loaded\. Find it with more_tools/g),
+    ).toHaveLength(2);
+    await on.say(thread, "Now cancel");
+    expect(on.ran).toEqual(["cancel_order A3", "cancel_order A4"]);
+  });
+
+  it("have their own check of arguments", async () => {
+    const on = await deferring([{ parts: [find("cancel_order")] }, { parts: [through("cancel_order", {})] }, "Done."]);
+    await on.say(await on.open(), "Cancel");
+    expect(JSON.stringify(on.sent[2]?.messages.at(-1))).toContain("cancel_order was not run");
+    expect(on.ran).toEqual([]);
+  });
+
+  it("law 6: wait for a person in a tainted turn, as they would without being deferred", async () => {
+    const on = await deferring([
+      { parts: [find("refund_order")] },
+      { parts: [through("refund_order", { order: "A1" })] },
+      "I asked.",
+    ]);
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Refund A1")).type).toBe("done");
+    expect(on.ran).toEqual([]);
+    const [waiting] = await on.runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
+    expect(waiting).toMatchObject({ tool: "refund_order", input: { order: "A1" } });
+  });
+
+  it("law 1: whatever is found and called in which order, each request begins with all of the one before", async () => {
+    const call = fc.oneof(
+      fc.constantFrom("cancel", "refund_order", "nothing of this kind", "order").map(find),
+      fc
+        .constantFrom("cancel_order", "refund_order", "find_order", "unknown")
+        .map((name) => through(name, { order: "A1" })),
+      fc.constantFrom("cancel_order", "find_order").map((name) => ({ call: name, input: { order: "A2" } })),
+    );
+    const turn = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), async (turns) => {
+        const on = await deferring(turns.flatMap((rounds) => [...rounds.map((parts) => ({ parts })), "Said."]));
+        const thread = await on.open();
+        for (const [n] of turns.entries()) await on.say(thread, `Message ${n}`);
+        for (const [n, request] of on.sent.entries()) {
+          const before = on.sent[n - 1];
+          if (before === undefined) continue;
+          expect(JSON.stringify(request.prefix)).toBe(JSON.stringify(before.prefix));
+          expect(request.messages.slice(0, before.messages.length)).toEqual(before.messages);
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+});

@@ -1,0 +1,79 @@
+/** Deferred tools: their schemas are sent when the agent looks for them, at the end of the conversation. */
+
+import { z } from "zod";
+import { type Json, type Tool, type ToolReader, type ToolSchema, toolName } from "../../protocol/index.ts";
+import { answeredAs, defineTool, refused, schemaBegins } from "../../turn/tools/index.ts";
+import type { Feature } from "../feature.ts";
+import { KEYS, MORE_TOOLS } from "./config.ts";
+import { described, found, nothingFound, WORDING } from "./wording.ts";
+
+export { MORE_TOOLS } from "./config.ts";
+
+export const FEATURE: Feature = { name: "defer", keys: KEYS, tools: () => [moreTools()], operations: [] };
+
+/** Schemas that one search returns at most. */
+const MOST = 5;
+
+const INPUT = z.object({
+  find: z.string().min(1).max(500).optional().describe(WORDING.find),
+  call: z.string().min(1).max(64).optional().describe(WORDING.call),
+  input: z.record(z.string(), z.json()).optional().describe(WORDING.input),
+});
+
+function moreTools(): Tool {
+  const tool = defineTool({
+    name: MORE_TOOLS,
+    description: described([]),
+    input: INPUT,
+    effect: "none",
+    // The schemas of tools, as the operator declared them.
+    trust: "operator",
+    run: ({ find, call }, { deferred = [] }) => {
+      if (find === undefined || call !== undefined) return refused(WORDING.either);
+      if (deferred.length === 0) return refused(WORDING.none);
+      const fitting = searched(deferred, find);
+      if (fitting.length === 0) return refused(nothingFound(deferred.map(({ name }) => name)));
+      return answeredAs("operator", [found(fitting.length), ...fitting.map(schemaLine)].join("\n"));
+    },
+  });
+  return {
+    ...tool,
+    schemaFor: ({ defer = [] }: ToolReader) => ({ ...tool.schema, description: described(defer) }),
+    forwards: (input: Json) => {
+      const { data } = INPUT.safeParse(input);
+      if (data?.call === undefined || data.find !== undefined) return undefined;
+      return { tool: toolName(data.call), input: data.input ?? {} };
+    },
+  };
+}
+
+const schemaLine = ({ name, description, input }: ToolSchema): string =>
+  `${schemaBegins(name)}${JSON.stringify(description)},"input":${JSON.stringify(input)}}`;
+
+/** The tools that are named; where none is, those that share the most words with what is looked for, a word of the name counting thrice. */
+function searched(tools: readonly ToolSchema[], text: string): readonly ToolSchema[] {
+  const asked = new Set(text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u));
+  const named = tools.filter(({ name }) => asked.has(name.toLowerCase()));
+  if (named.length > 0) return named.slice(0, MOST);
+  const words = wordsOf(text);
+  const score = ({ name, description }: ToolSchema): number =>
+    3 * shared(words, wordsOf(name)) + shared(words, wordsOf(description));
+  return tools
+    .map((tool) => ({ tool, points: score(tool) }))
+    .filter(({ points }) => points > 0)
+    .sort((a, b) => b.points - a.points)
+    .slice(0, MOST)
+    .map(({ tool }) => tool);
+}
+
+/** Words of at least three letters, by their first six: `reservation` finds `reservations` and `reserve`. */
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    text
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .flatMap((word) => (word.length < 3 ? [] : [word.slice(0, 6)])),
+  );
+
+const shared = (one: ReadonlySet<string>, other: ReadonlySet<string>): number =>
+  [...one].filter((word) => other.has(word)).length;
