@@ -84,6 +84,7 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
     notRun: [["modelCalls"]],
     laterForSeveral: [["price"]],
     askedFailed: [["the model did not answer; try again"]],
+    notLoaded: [["cancel_order", "more_tools"]],
     notForThisMessage: [["ring", ["memory_save", "memory_search"]]],
     noSuchTool: [
       ["write", ["list", "read"]],
