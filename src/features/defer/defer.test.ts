@@ -1,8 +1,9 @@
+import { tmpdir } from "node:os";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { loadYaml, onlyAgent, refusalOf, yamlWith } from "../../agents/folder.contract.ts";
-import { type JsonObject, toolName } from "../../protocol/index.ts";
+import { projectInCode } from "../../app/entry/agents.ts";
+import { agentName, type JsonObject, toolName } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { APPROVAL_API } from "../approvals/index.ts";
@@ -36,21 +37,23 @@ async function deferring(script: readonly Parameters<typeof testRuntime>[0][numb
 }
 
 describe("`defer` in strata.yaml", () => {
-  const LAYER = "id: identity, rank: 1, text: You help.";
-  const load = (lines: string) => loadYaml(yamlWith([LAYER], lines));
+  const load = (tools: string[], defer?: string[]) => {
+    const layers = [{ id: "identity", rank: 1, text: "You help." }];
+    const helper = { description: "It helps.", tools, layers, ...(defer && { defer }) };
+    return projectInCode({ organization: "home", agents: { helper } }, { folder: tmpdir(), env: {} });
+  };
+  const tools = ["memory_save", "memory_search"];
 
-  it("brings the tool that finds them, and makes another version", () => {
-    const plain = onlyAgent(load("    tools: [memory_save, memory_search]\n"));
-    const agent = onlyAgent(load("    tools: [memory_save, memory_search]\n    defer: [memory_save]\n"));
-    expect(agent.tools).toEqual(["memory_save", "memory_search", "more_tools"]);
-    expect(agent.defer).toEqual(["memory_save"]);
-    expect(agent.version).not.toBe(plain.version);
+  it("brings the tool that finds them, makes another version, and stands in the lock", () => {
+    const [plain, agent] = [load(tools), load(tools, ["memory_save"])].map(({ agents }) => [...agents.values()][0]);
+    expect(agent?.tools).toEqual(["memory_save", "memory_search", "more_tools"]);
+    expect(agent?.defer).toEqual(["memory_save"]);
+    expect(agent?.version).not.toBe(plain?.version);
+    expect(load(tools, ["memory_save"]).locked.get(agentName("helper"))).toEqual({ defer: "memory_save" });
   });
 
   it("refuses a tool that the agent does not have, by name", () => {
-    const refused = refusalOf(() => load("    tools: [memory_save]\n    defer: [memory_sav]\n"));
-    expect(refused.message).toContain("memory_sav");
-    expect(refused.message).toContain("did you mean `memory_save`");
+    expect(() => load(tools, ["memory_sav"])).toThrow(/memory_sav; did you mean `memory_save`/);
   });
 });
 
