@@ -1,4 +1,4 @@
-// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage`, `defer` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
@@ -15,6 +15,7 @@ const USAGE = [
   "npm run bench -- crowd [--seconds N] [--thinks SECONDS] [--characters N]… [--root DIR] [--json] [--quick]",
   "npm run bench -- cage [--json] [--quick]",
   "npm run bench -- evidence [--data DIR | --talks KIND] [--keep N]… [--most N] [--out FILE] [--json] [--quick]",
+  "npm run bench -- defer [--json] [--quick]",
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
 
@@ -48,6 +49,14 @@ const SMALL = new Map<string | undefined, (quick: boolean) => Promise<[object, s
       const { turnsBench, turnsText } = await import("./turns.ts");
       const report = await turnsBench(quick, tell);
       return [report, turnsText(report)];
+    },
+  ],
+  [
+    "defer",
+    async (quick) => {
+      const { deferBench, deferText } = await import("./defer.ts");
+      const report = await deferBench(quick, tell);
+      return [report, deferText(report)];
     },
   ],
   [

@@ -35,6 +35,7 @@ import { claimWarnings } from "./lint/claims.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
+import { toolWarnings } from "./lint/tools-called.ts";
 import { otherProcesses, unstableSections } from "./lint/worlds.ts";
 import { diskOver } from "./open.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
@@ -176,6 +177,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
       ...(await textWarnings(agent)),
       ...modeWarnings(agent, count),
       ...claimWarnings(agent, declared.tools),
+      ...(await toolWarnings(agent, { store, tools: declared.tools, count, rates, length: subject.length })),
       ...fetchProblems(agent).map((one) => ({ agent: agent.name, ...one })),
       ...(await diskWarnings(agent, declared.projects, { count, folder: options.folder })),
     ],

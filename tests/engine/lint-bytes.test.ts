@@ -231,6 +231,23 @@ describe("what lint takes from the record", () => {
     }
   }
 
+  it("tools that no conversation or few call, once enough turns were seen", async () => {
+    const folder = home();
+    const app = await strata(folder);
+    const search = { parts: [{ call: "memory_search", input: { query: "cat" } }] };
+    const ann = await thread(app, "ann");
+    for (let n = 0; n < 19; n++) await say(app, ann, `Number ${n}`, n === 0 ? [search, "Yes."] : ["Yes."]);
+    const said = async () => (await reported(folder))?.texts.filter(({ section }) => section === "tools");
+    expect(await said()).toEqual([]);
+    await say(app, ann, "The last", ["Yes."]);
+    const found = JSON.stringify(await said());
+    expect(found).toMatch(
+      /no turn has called [\w, ]*memory_save[\w, ]* \(20 turns of 1 conversations were looked at\)/,
+    );
+    expect(found).toMatch(/under `defer` they take \d+ tokens out of each request/);
+    expect(found).not.toContain("memory_search");
+  });
+
   it("threads that two models answered; a rehearsal before a model is none", async () => {
     const folder = home();
     const app = await strata(folder);

@@ -1,0 +1,62 @@
+import type { Agent, CountTokens, ToolName, TurnId } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import { meantBy, type Toolset } from "../../turn/tools/index.ts";
+import type { Rates, ThreadLength } from "../../wire/index.ts";
+import type { TextWarning } from "../entry/texts.ts";
+
+/** Of how many of an agent's newest threads the running transcripts are read. */
+const LOOKED_AT = 50;
+/** Fewer turns say little about what is never called. */
+const LEAST_TURNS = 20;
+/** Tools that a smaller share of conversations calls are worth deferring. */
+const RARE = 0.2;
+
+interface Reading {
+  readonly store: Store;
+  readonly tools: Toolset;
+  readonly count: CountTokens;
+  readonly rates: Rates;
+  readonly length: ThreadLength;
+}
+
+/** Which tools no turn has called, and which few conversations have: what `defer` would save by the card's prices. */
+export async function toolWarnings(
+  agent: Agent,
+  { store, tools, count, rates, length }: Reading,
+): Promise<readonly TextWarning[]> {
+  const { turns, threads, called } = await callsOf(agent, store, tools);
+  if (turns < LEAST_TURNS) return [];
+  const sent = tools.schemas(agent.tools, agent).filter(({ name }) => tools.get(name)?.forwards === undefined);
+  const never = sent.filter(({ name }) => !called.has(name));
+  const rare = sent.filter(({ name }) => (called.get(name) ?? 0) < RARE * threads);
+  if (rare.length === 0) return [];
+  const tokens = rare.reduce((sum, schema) => sum + count(JSON.stringify(schema)), 0);
+  const saved = Math.round(tokens * (rates.write + rates.read * (length.turns - 1)));
+  const looked = `${turns} turns of ${threads} conversations were looked at`;
+  const names = (of: typeof sent) => of.map(({ name }) => name).join(", ");
+  const messages = [
+    ...(never.length === 0 ? [] : [`no turn has called ${names(never)} (${looked}): take out what is not needed`]),
+    `fewer than a fifth of the conversations call ${names(rare)} (${looked}): under \`defer\` they take ${tokens} tokens out of each request, which costs as much as ${saved} uncached tokens in a conversation of ${length.turns} turns, less what is found again`,
+  ];
+  return messages.map((message) => ({ agent: agent.name, section: "tools", message }));
+}
+
+/** How many of the newest conversations have called each tool since they were last cut. */
+async function callsOf({ org, name }: Agent, store: Store, tools: Toolset) {
+  const threads = await store.threads({ org, agent: name, contact: null }, LOOKED_AT);
+  const turns = new Set<TurnId>();
+  const called = new Map<ToolName, number>();
+  let talks = 0;
+  for (const { scope, id } of threads) {
+    const { transcript = [] } = (await store.epoch(scope, id)) ?? {};
+    if (transcript.length > 0) talks += 1;
+    for (const { turn } of transcript) if (turn !== null) turns.add(turn);
+    const here = transcript.flatMap(({ message }) =>
+      message.role === "assistant"
+        ? message.parts.flatMap((part) => (part.type === "call" ? [meantBy(tools, part).tool] : []))
+        : [],
+    );
+    for (const tool of new Set(here)) called.set(tool, (called.get(tool) ?? 0) + 1);
+  }
+  return { turns: turns.size, threads: talks, called };
+}
