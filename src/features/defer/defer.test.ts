@@ -91,6 +91,14 @@ describe("deferred tools", () => {
     expect(on.ran).toEqual(["cancel_order A3", "cancel_order A4"]);
   });
 
+  it("are named only where the agent has them, and sent at once to one that cannot look for them", async () => {
+    const { parts, agent } = await deferring([]);
+    const sent = (...names: string[]) => parts.tools.schemas(names.map(toolName), agent);
+    const [, more] = sent("find_order", "more_tools", "refund_order");
+    expect(more?.description).toContain("further tools: refund_order.");
+    expect(sent("find_order", "refund_order").map(({ name }) => name)).toEqual(["find_order", "refund_order"]);
+  });
+
   it("have their own check of arguments", async () => {
     const on = await deferring([{ parts: [find("cancel_order")] }, { parts: [through("cancel_order", {})] }, "Done."]);
     await on.say(await on.open(), "Cancel");

@@ -53,7 +53,9 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
     schemas: (names, agent = { layers: [] }) => {
       const hidden = new Set<string>(deferredOf({ get }, { ...agent, tools: names }));
       const sent = [...new Set<string>(names)].filter((name) => !hidden.has(name));
-      return sent.sort().map((name) => schemaOf(name, agent));
+      // A sub-agent may have fewer of them than its caller.
+      const reader = hidden.size === 0 ? agent : { ...agent, defer: [...hidden] };
+      return sent.sort().map((name) => schemaOf(name, reader));
     },
     get,
   };
