@@ -5,11 +5,16 @@
 export function answer(prompt: string): string {
   const said = wordsIn(lastSaid(prompt));
   const own = `Thank you for your message. ${lastSaid(prompt).includes("?") ? "Yes, that is no problem." : "Of course, that is no problem."} Just come by any time.`;
-  const lines = guidance(prompt).filter(({ about }) => about === undefined || speaksOf(said, about) > 0);
-  // Of whole answers, the one that speaks most of the message.
+  const lines = guidance(prompt).filter(
+    ({ about, isForThis }) => isForThis || about === undefined || speaksOf(said, about) > 0,
+  );
+  // Of whole answers, the one that is said to be for such messages, and of those the one that speaks most of it.
   const [whole] = lines
     .filter(({ only }) => only !== undefined)
-    .sort((a, b) => speaksOf(said, b.about ?? []) - speaksOf(said, a.about ?? []));
+    .sort(
+      (a, b) =>
+        Number(b.isForThis) - Number(a.isForThis) || speaksOf(said, b.about ?? []) - speaksOf(said, a.about ?? []),
+    );
   let draft = whole?.only ?? own;
   // Nobody sends an empty message, whatever is to be left out.
   for (const { about, wanted, unwanted } of lines.filter(({ only }) => only === undefined))
@@ -34,6 +39,8 @@ function lastSaid(prompt: string): string {
 
 /** A line that says how to write, about which subjects: left out, always. */
 interface Guidance {
+  /** It stands below the words that it was taught with messages like this one, whatever subject it names. */
+  readonly isForThis: boolean;
   readonly about?: readonly string[];
   readonly only?: string;
   readonly wanted?: string;
@@ -43,16 +50,22 @@ interface Guidance {
 const QUOTED = `"((?:[^"\\\\]|\\\\.)*)"`;
 const ABOUT = /^when (?:a|the) (?:message|contact) (?:speaks of|mentions|asks about|is about) ([^:]+):/i;
 
-/** Lines of a list, wherever they stand. */
+/** Lines of a list, wherever they stand; a list may be said to be for messages like this one. */
 function guidance(prompt: string): readonly Guidance[] {
-  const lines = prompt.split("\n").flatMap((line) => /^(?:\| )?- (.+)$/.exec(line)?.slice(1) ?? []);
-  return lines.map((line) => {
+  let isForThis = false;
+  const lines = prompt.split("\n").flatMap((line) => {
+    const [, item] = /^(?:\| )?- (.+)$/.exec(line) ?? [];
+    if (item === undefined) isForThis = /\bwith messages like this one:$/.test(line);
+    return item === undefined ? [] : [{ line: item, isForThis }];
+  });
+  return lines.map(({ line, isForThis: fits }) => {
     // What stands in brackets is a note.
     const about = ABOUT.exec(line)?.[1]?.replace(/\([^)]*\)/g, "");
     const quoted = (before: string): string | undefined =>
       new RegExp(`(?:${before}) ${QUOTED}`, "i").exec(line)?.[1]?.replace(/\\(.)/g, "$1");
     const [only, wanted, unwanted] = ["write only", "write|say|add", "instead of|leave out|not"].map(quoted);
     return {
+      isForThis: fits,
       ...(about !== undefined && { about: about.split(/,| or /).map((one) => one.trim()) }),
       ...(only !== undefined && { only }),
       ...(wanted !== undefined && { wanted }),
@@ -61,7 +74,8 @@ function guidance(prompt: string): readonly Guidance[] {
   });
 }
 
-const stem = (word: string): string => word.replace(/(?:ies|es|s|y)$/, "");
+/** `deliveries` is `delivery`, and `Saturdays` is `Saturday`. */
+const stem = (word: string): string => word.replace(/(?:ies|es|s)$/, "").replace(/y$/, "");
 /** A hyphen joins two words to one. */
 const wordsIn = (text: string): readonly string[] =>
   (

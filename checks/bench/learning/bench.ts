@@ -38,8 +38,8 @@ interface RuleReport {
   readonly messages: number;
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** Of a rule that begins later: after how many turns no draft broke it any more, for each seed. */
-  readonly recovered?: readonly number[];
+  /** Of a rule that begins later: after how many turns no draft broke it any more, and how many had broken it by then, for each seed. */
+  readonly recovered?: readonly { readonly turns: number; readonly drafts: number }[];
 }
 
 export interface LearningReport {
@@ -143,9 +143,10 @@ function byRule({ rules }: House, runs: readonly (readonly Judged[])[]): readonl
       return its.length === 0 ? undefined : its.filter(({ broken }) => broken.includes(name)).length / its.length;
     };
     const since = runs.map((judged) => judged.filter(({ turn }) => turn >= from)).filter(({ length }) => length > 0);
-    const recovered = since.map(
-      (judged) => (judged.findLast(({ broken }) => broken.includes(name))?.turn ?? from - 1) - from + 1,
-    );
+    const recovered = since.map((judged) => {
+      const wrong = judged.filter(({ broken }) => broken.includes(name));
+      return { turns: (wrong.at(-1)?.turn ?? from - 1) - from + 1, drafts: wrong.length };
+    });
     return {
       rule: name,
       messages: runs.flat().filter(({ concerned }) => concerned.includes(name)).length,
@@ -165,7 +166,7 @@ const ruleTable = (all: readonly RuleReport[]): readonly string[] => [
   "|---|---|---|---|---|",
   ...all.map(
     ({ rule, messages, first, last, recovered }) =>
-      `| ${rule} | ${messages} | ${percent(first)} | ${percent(last)} | ${recovered === undefined ? "" : `${recovered.join(", ")} turns`} |`,
+      `| ${rule} | ${messages} | ${percent(first)} | ${percent(last)} | ${(recovered ?? []).map(({ turns, drafts }) => `${turns} turns (${drafts})`).join(", ")} |`,
   ),
 ];
 

@@ -39,11 +39,14 @@ export function operatorOf(rules: readonly Rule[], seed: number) {
       if (edited !== text) broken.add(rule.name);
       text = edited;
     }
-    const dressed = dress(text, chance);
+    // Somebody waits for an answer, also where nothing of the draft was right.
+    const dressed = dress(text === "" ? HOLDING : text, chance);
     const concerned = here.map(({ name }) => name);
     return { text: dressed, broken: [...broken], concerned, isTouched: dressed !== draft };
   };
 }
+
+const HOLDING = "I have to ask about that first.";
 
 const isWhole = ({ edit }: Rule): boolean => edit.some((one) => "instead" in one);
 

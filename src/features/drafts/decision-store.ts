@@ -233,15 +233,6 @@ export async function decidedAfter(
   });
 }
 
-/** When the newest decisions were made after which something was sent, the newest first. */
-export const decidedTimes = (tx: Tx, scope: Scope, limit: number): Promise<readonly number[]> => {
-  const whose = scope.contact === null ? "" : "and contact = ?";
-  const sent = `select at from draft_act where org = ? and agent = ? ${whose} and verdict in ('approved', 'edited') and ${LEFT}
-    order by link desc limit ?`;
-  const of = scope.contact === null ? [] : [scope.contact];
-  return tx.column(plain<number>(sent, scope.org, scope.agent, ...of, atMost(limit)));
-};
-
 /** What was sent to a contact after decisions before this time, the newest first; empty texts once the contact was erased. */
 export async function sentBefore(
   tx: Tx,
@@ -255,7 +246,7 @@ export async function sentBefore(
 }
 
 /** Of drafts that are not gone. */
-const LEFT = `not exists (select 1 from draft where draft.org = draft_act.org and draft.agent = draft_act.agent
+export const LEFT = `not exists (select 1 from draft where draft.org = draft_act.org and draft.agent = draft_act.agent
   and draft.contact = draft_act.contact and draft.id = draft_act.draft and draft.retracted is not null)`;
 
 /** The newest drafts about which somebody decided, with their turns: nobody's words. */

@@ -19,6 +19,7 @@ import {
   within,
 } from "../../store/index.ts";
 
+import { decidedCases } from "./case-store.ts";
 import {
   DRAFT,
   type Draft,
@@ -27,7 +28,6 @@ import {
   type DraftTable,
   decideDraft,
   decidedAfter,
-  decidedTimes,
   decidedTurns,
   findDraft,
   insert,
@@ -89,7 +89,8 @@ export const DRAFT_STORE = {
     decidedAfter: reading(decidedAfter),
     /** The newest of them, with their turns. */
     decidedTurns: reading(decidedTurns),
-    decidedTimes: reading(decidedTimes),
+    /** What was sent for which message. */
+    decidedCases: reading(decidedCases),
     sentBefore: reading(sentBefore),
     /** How many wait on a thread. */
     openDrafts: reading(openDrafts),

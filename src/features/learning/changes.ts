@@ -168,7 +168,7 @@ function withoutSignature(lines: readonly string[]): string[] {
 }
 
 /** Line by line, each cut behind what ends a sentence. Prices and times are not cut. */
-const sentencesOf = (text: string): readonly string[] =>
+export const sentencesOf = (text: string): readonly string[] =>
   text
     .split("\n")
     .flatMap((line) => line.split(/(?<=[.!?…]["”’)]?)\s+(?=\S)|(?<=[。！？])/u))
@@ -183,11 +183,11 @@ function pairs(before: readonly string[], after: readonly string[]): readonly Pa
   const found: Pair[] = [];
   let removed: string[] = [];
   let added: string[] = [];
+  const kept = commonOf(before.map(keyOf), after.map(keyOf));
   const close = (): void => {
-    found.push(...matched(removed, added));
+    found.push(...matched(removed, added, kept.length === 0));
     [removed, added] = [[], []];
   };
-  const kept = commonOf(before.map(keyOf), after.map(keyOf));
   let [i, j] = [0, 0];
   for (const [one, other] of [...kept, [before.length, after.length] as const]) {
     removed.push(...before.slice(i, one));
@@ -216,8 +216,14 @@ function commonOf(one: readonly string[], other: readonly string[]): readonly (r
   return common;
 }
 
-/** A sentence that was reworded goes with what it became; of the others, one takes the place of one, and the last of all that is left. */
-function matched(removed: readonly string[], added: readonly string[]): readonly Pair[] {
+/**
+ * A sentence that was reworded goes with what it became; of the others, one takes the place of one, and the last of all that is left. Several in place
+ * of several, none of which is reworded, are one text: they belong together, in their order.
+ */
+function matched(removed: readonly string[], added: readonly string[], isWhole: boolean): readonly Pair[] {
+  const isOne = removed.length > (isWhole ? 0 : 1) && added.length > 1;
+  if (isOne && !removed.some((one) => added.some((other) => likeness(termsOf(one), termsOf(other)) >= REWORDED)))
+    return [{ removed: removed.join(" "), added: added.join(" ") }];
   const left = [...removed];
   const made: (Pair & { readonly place: number })[] = [];
   const alone: number[] = [];
@@ -240,7 +246,7 @@ function matched(removed: readonly string[], added: readonly string[]): readonly
 /** From here on, a sentence is another one in other words. */
 const REWORDED = 0.4;
 
-const termsOf = (text: string): ReadonlySet<string> =>
+export const termsOf = (text: string): ReadonlySet<string> =>
   new Set(foldedWords(text.replace(/n['’]t\b/gu, " not"), MOST_TERMS).flatMap(({ terms }) => terms));
 
 const MOST_TERMS = 400;
@@ -295,6 +301,13 @@ export function relationOf(newer: Compared, older: Compared): Relation {
 
 /** Whether two questions ask the same. */
 export const isAskedAlike = (one: string, other: string): boolean => isAlike(termsOf(one), termsOf(other), 0.8);
+
+/** Whether sentences of these words say the same, though one of them may have a slip. */
+export const saysAlike = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  Math.min(one.size, other.size) >= NEARLY_SAME * NEARLY_SAME * Math.max(one.size, other.size) &&
+  isAlike(one, other, NEARLY_SAME);
+
+const NEARLY_SAME = 0.85;
 
 /** One word for another, as `front` for `rear`, tells of another thing. */
 const saysSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>

@@ -8,7 +8,6 @@ import {
   type Allowed,
   asStrataError,
   eventId,
-  isInPlace,
   issueId,
   type Layer,
   layerId,
@@ -25,7 +24,6 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { AgentOwner, Store } from "../../store/index.ts";
 import {
   type Answer,
   agentNamed,
@@ -37,23 +35,19 @@ import {
   type TurnParts,
   type TurnSetup,
 } from "../../turn/index.ts";
-import { CANDIDATE, type KeptCandidate } from "./candidate-store.ts";
+import { CANDIDATE } from "./candidate-store.ts";
 import { longestRun } from "./changes.ts";
 import { DIGEST_CHANNEL } from "./config.ts";
-import { type Lesson, lessonsFrom, MOST_SOURCES, taughtIn } from "./lessons.ts";
-import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf, saysWithin } from "./rules.ts";
+import { type Material, materialFor, textKey } from "./material.ts";
+import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
 import { correctionText, digestTask, lessonText, ownLessonText } from "./wording.ts";
 
 /** The channel on which digests are made. */
 export const DIGEST = { name: DIGEST_CHANNEL, holds: "the record of learning digests" } as const satisfies OwnChannel;
 
-/** So many lessons and corrections a digest reads (004.35). */
-export const MOST_LESSONS = 100;
+/** So many corrections a digest reads (004.35). */
 export const MOST_DIGESTED_CORRECTIONS = 50;
-/** A lesson is worth a rule from here on (004.36). */
-export const LEAST_SUPPORT = 2;
-export const LEAST_CONFIDENCE = 0.4;
 /** So many words in a row of a contact may stand in a rule. */
 export const MOST_QUOTED = 8;
 
@@ -62,129 +56,6 @@ const LONGEST_ANSWER = 4_096;
 const SHOWN = 400;
 /** So many sources are looked through for what contacts said. */
 const MOST_HEARD = 100;
-
-/** All that a digest is made from. */
-export interface Material {
-  readonly layer: Layer;
-  readonly mode: "approval" | "auto";
-  readonly lessons: readonly Lesson[];
-  readonly sources: readonly LessonSource[];
-  /** The rules that are active now, and their version. */
-  readonly rules: readonly string[];
-  readonly parent?: number;
-  /** Rules that somebody has rejected, by their keys. */
-  readonly rejected: ReadonlySet<string>;
-}
-
-/** What a digest would read now: nothing where the agent has no layer for it. */
-export async function materialFor({ store }: TurnParts, agent: Agent): Promise<Material | undefined> {
-  const layer = agent.layers.find(({ source }) => source.kind === "learning");
-  if (layer === undefined) return undefined;
-  const owner: AgentOwner = { org: agent.org, agent: agent.name };
-  const kept = store.part(LEARNING_STORE);
-  const mode = agent.learning?.mode ?? "approval";
-  const made = await kept.candidates(owner, MOST_LESSONS);
-  const taught = await taughtIn({ store }, { ...owner, contact: null }, { most: MOST_SOURCES });
-  const { sources } = taught;
-  const key = { layer: layer.id };
-  const versions = (await store.textVersions(owner, { key, limit: MOST_LESSONS })).filter((one) =>
-    isInPlace(layer, one),
-  );
-  const active = versions.find((one) => one.active);
-  const rules = rulesOf(active?.text ?? "");
-  const good = new Set(
-    versions.filter(({ status }) => status === "kept").flatMap(({ text }) => rulesOf(text).map(ruleKey)),
-  );
-  const bad = [
-    ...versions.filter(({ status }) => status === "rejected").map(({ text }) => text),
-    ...made.filter(({ verdict }) => verdict?.verdict === "refused").map(({ body }) => body),
-  ].flatMap((text) => rulesOf(text).map(ruleKey));
-  const places = new Map(sources.toReversed().map(({ lesson, place }) => [lesson, place]));
-  // What one edit taught stands in the order of its text.
-  const placeOf = (id: string): number => places.get(id) ?? 0;
-  const isDigested = await digestedFrom({ store, agent, sources, made });
-  const all = lessonsFrom(taught);
-  const looked = (await lastDigest(store, agent)) ?? 0;
-  const isOffered = (one: Lesson): boolean =>
-    one.state === "ended" ? isLeftIn(rules, one, { all, sources, looked }) : isWorth(one) && !isDigested(one.id);
-  const lessons = all
-    .filter((one) => isOffered(one) && (mode === "approval" || speaksAlone(one)))
-    .sort((a, b) => b.support - a.support || b.at - a.at || placeOf(a.id) - placeOf(b.id))
-    .slice(0, MOST_LESSONS);
-  return {
-    ...{ layer, mode, lessons, sources, rules },
-    ...(active && { parent: active.n }),
-    rejected: new Set(bad.filter((rule) => !good.has(rule))),
-  };
-}
-
-/** 004.36. What failed without a word of anybody tells no rule. */
-const isWorth = ({ state, kind, support, confidence, instead }: Lesson): boolean =>
-  state === "open" &&
-  (kind !== "failure" || instead !== "") &&
-  (support >= LEAST_SUPPORT || confidence >= LEAST_CONFIDENCE);
-
-/** Whether a lesson was ended since the last digest, and a rule says it still, and no other lesson does. */
-function isLeftIn(
-  rules: readonly string[],
-  lesson: Lesson,
-  {
-    all,
-    sources,
-    looked,
-  }: { readonly all: readonly Lesson[]; readonly sources: readonly LessonSource[]; readonly looked: number },
-): boolean {
-  const message = lesson.instead === "" ? lesson.wrong : lesson.instead;
-  return (
-    sources.some(({ ends, at }) => ends === lesson.id && at > looked) &&
-    rules.some((rule) => saysWithin(message, rule)) &&
-    !all.some(({ state, instead }) => state === "open" && instead !== "" && saysWithin(message, instead))
-  );
-}
-
-/** Whether it says something without a word that is or may be a contact's. What was left out of a draft does not, nor an answer without its question. */
-const speaksAlone = (lesson: Lesson): boolean => isOwnWord(lesson) && lesson.kind === "edit" && lesson.instead !== "";
-
-export const isOwnWord = ({ trust }: Pick<Lesson, "trust">): boolean => trust === "operator" || trust === "member";
-
-interface Digests {
-  readonly store: Store;
-  readonly agent: Agent;
-  readonly sources: readonly LessonSource[];
-  readonly made: readonly KeptCandidate[];
-}
-
-/**
- * 004.66: what a digest has used is not offered again, until somebody has to teach it anew: since then, where nothing came of it, or to a draft
- * that was written with the version that was to hold it, and that no digest has looked at yet.
- */
-async function digestedFrom({ store, agent, sources, made }: Digests): Promise<(lesson: string) => boolean> {
-  const owner: AgentOwner = { org: agent.org, agent: agent.name };
-  const ids = new Set(made.flatMap(({ lessons }) => lessons));
-  const again = sources.filter(({ lesson }) => ids.has(lesson));
-  const used = await store.part(LEARNING_STORE).used(
-    owner,
-    again.map(({ turn }) => turn),
-  );
-  const looked = (await lastDigest(store, agent)) ?? 0;
-  const taught = Map.groupBy(again, ({ lesson }) => lesson);
-  const isAnew = (id: string, { at: from, verdict }: KeptCandidate): boolean => {
-    if (verdict === undefined) return false;
-    const { version } = verdict;
-    return (taught.get(id) ?? []).some(({ at, turn }) =>
-      version === undefined
-        ? at > Math.max(from, verdict.at)
-        : at > looked && (used.get(turn)?.version ?? 0) >= version,
-    );
-  };
-  return (id) => made.some((one) => one.lessons.includes(id) && !isAnew(id, one));
-}
-
-/** When the newest digest began. */
-export async function lastDigest(store: Store, { org, name }: Agent): Promise<number | undefined> {
-  const [newest] = await store.threads({ org, agent: name, contact: SELF }, 1, { channel: DIGEST.name });
-  return newest?.createdAt;
-}
 
 export interface Digesting {
   readonly actor: Allowed<"operate">;
@@ -382,6 +253,7 @@ function problemOf(
   const known = new Set(material.rules.map(ruleKey));
   const fresh = rules.filter((rule) => !known.has(ruleKey(rule)));
   if (fresh.length === 0 && rules.length === known.size) return "it says what the active version says";
+  if (material.refused.has(textKey(rules))) return "it is what a trial has refused before";
   if (rules.length > MOST_RULES) return `it has ${rules.length} rules, and ${MOST_RULES} are allowed`;
   const long = rules.find((rule) => rule.length > LONGEST_RULE);
   if (long !== undefined) return `a rule has ${long.length} characters, and ${LONGEST_RULE} are allowed`;

@@ -4,6 +4,8 @@ import { type AgentOwner, atMost, plain, type Tx } from "../../store/index.ts";
 export interface Evidence {
   readonly lesson: string;
   readonly origin: string;
+  /** The lesson that this one ended. */
+  readonly ends: string | null;
   readonly situation: string;
   readonly wrong: string;
   readonly instead: string;
@@ -18,7 +20,7 @@ const text = (column: string): string =>
   `coalesce((select text from piece where piece.org = lesson_source.org and piece.agent = lesson_source.agent and piece.contact = lesson_source.contact
     and piece.digest = lesson_source.${column}), '') as ${column}`;
 
-const EVIDENCE = `select lesson, origin, at, ${text("situation")}, ${text("wrong")}, ${text("instead")} from lesson_source
+const EVIDENCE = `select lesson, origin, ends, at, ${text("situation")}, ${text("wrong")}, ${text("instead")} from lesson_source
   where org = ? and agent = ? and stale is null and kind <> 'failure' and trust <> 'contact' order by link desc limit ?`;
 
 /** The agent's lessons that do not hold any more. */

@@ -1,8 +1,10 @@
 /** What several edits say together: what is meant, whether it holds for all messages, and whether two messages are about one matter. Pure. */
 
 import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
-import { isGreeting } from "./changes.ts";
 import type { LessonSource } from "./store.ts";
+
+/** Whether a lesson is for a message. `fits`: people do so with messages like this one. `not`: they do not. `unknown`: there was none like it. */
+export type Fit = "fits" | "not" | "unknown";
 
 /**
  * What these sources teach, the newest first: what people wrote most often, so that a slip of one of them is not taught on. Where half of them only
@@ -22,34 +24,8 @@ function mostOften(texts: readonly string[]): string {
   return [...count].reduce(([best, most], [text, n]) => (n > most ? [text, n] : [best, most]), ["", 0])[0];
 }
 
-/** So many messages of a lesson are compared. */
-const MOST_LOOKED = 20;
-
-/** So many drafts say that a change is general, where it was made in so much of all drafts since the first of them. */
-const LEAST_GENERAL = 3;
-const GENERAL_SHARE = 2 / 3;
-
-/**
- * Whether people change this whatever the message is about: so they did in most drafts from the first of them on, though not all messages were
- * alike. What is taught now and then in unlike words is about one matter all the same. `sent` are the times of decisions.
- */
-export function isGeneral(
-  sources: readonly Pick<LessonSource, "origin" | "situation" | "instead" | "at">[],
-  sent: readonly number[],
-): boolean {
-  if (sources.some(({ instead }) => isGreeting(instead))) return true;
-  const drafts = [...new Map(sources.map((one) => [one.origin, one])).values()].toSorted((a, b) => a.at - b.at);
-  const since = drafts[0]?.at ?? 0;
-  const most = drafts.findLastIndex(({ at }, i) => {
-    const all = sent.filter((one) => one >= since && one <= at).length;
-    return i + 1 >= Math.max(LEAST_GENERAL, GENERAL_SHARE * all);
-  });
-  const situations = drafts.slice(0, Math.min(most + 1, MOST_LOOKED)).map(({ situation }) => contentTerms(situation));
-  return situations.some((one, i) => situations.slice(i + 1).some((other) => isApart(one, other)));
-}
-
 /** Whether two messages have nothing to do with each other; of an empty one, that is not known. */
-const isApart = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+export const isApart = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   one.size > 0 && other.size > 0 && ![...one].some((term) => other.has(term));
 
 /** So much of two messages is the same where they are about one matter for sure: a word in common is not enough to say that a text holds no more. */

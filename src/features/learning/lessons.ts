@@ -15,6 +15,7 @@ import type { AgentOwner, Store } from "../../store/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { APPROVAL_STORE, QUESTION } from "../approvals/index.ts";
 import { DRAFT_STORE, type Draft } from "../drafts/index.ts";
+import { type Case, formsOf, judgeOf } from "./cases.ts";
 import {
   type Around,
   type Change,
@@ -28,9 +29,9 @@ import {
   type Relation,
   relationOf,
 } from "./changes.ts";
-import { contentTerms, isGeneral, isSameMatter, meantBy, SAME_MATTER } from "./evidence.ts";
-import type { Heard, News } from "./record-store.ts";
-import { type Matter, ruleKey } from "./rules.ts";
+import { contentTerms, isSameMatter, meantBy, SAME_MATTER } from "./evidence.ts";
+import { type Heard, type News, SAID } from "./record-store.ts";
+import { ruleKey } from "./rules.ts";
 import { LEARNING_STORE, type LessonKind, type LessonSource, placeOf } from "./store.ts";
 import { askedTeam, failedTurn, WORDING } from "./wording.ts";
 
@@ -153,7 +154,7 @@ function related(
     const over = like.find(
       ({ relation, source }) =>
         (relation === "takes back" || relation === "replaces") &&
-        isSameMatter(one.source.situation, source.situation, one.source.instead === "" ? SAME_MATTER : 0),
+        isSameMatter(one.source.situation, source.situation, sharesWords(one.source, source) ? 0 : SAME_MATTER),
     );
     const ends = same === undefined && over !== undefined ? over.source.lesson : null;
     // An edit that was taken back teaches nothing, and neither does the one that took it back.
@@ -164,6 +165,12 @@ function related(
   }
   return found;
 }
+
+/** What has no word in common with what it took the place of may be about another matter. */
+const sharesWords = (
+  { instead: one }: Pick<LessonSource, "instead">,
+  { instead: other }: Pick<LessonSource, "instead">,
+) => [...contentTerms(one)].some((term) => contentTerms(other).has(term));
 
 interface Formed {
   readonly source: Pick<LessonSource, "kind" | "wrong">;
@@ -257,13 +264,15 @@ const DICTATED = 0.1;
 /** So many contacts and conversations of a lesson are named. */
 const MOST_NAMED = 20;
 
-/** What taught an agent's lessons, which of them somebody dismissed, and when drafts were decided about. */
+/** What taught an agent's lessons, which of them somebody dismissed, and what was sent for which message. */
 export interface Taught {
   readonly sources: readonly LessonSource[];
   readonly dismissed: ReadonlySet<string>;
   /** Lessons that a newer edit took back or said otherwise, for whichever contact. */
   readonly ended: ReadonlySet<string>;
-  readonly sent: readonly number[];
+  /** Of the whole agent, and of the scope. */
+  readonly cases: readonly Case[];
+  readonly own: readonly Case[];
 }
 
 /** All of it that there is of a scope, up to so many sources. */
@@ -274,16 +283,20 @@ export async function taughtIn(
 ): Promise<Taught> {
   const kept = store.part(LEARNING_STORE);
   const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
+  const cases = await casesOf({ store }, scope);
   return {
     sources: await kept.sources(scope, kind === undefined ? {} : { kind }, most),
     dismissed: new Set(dismissed.map(({ lesson }) => lesson)),
     ended: new Set(await kept.ended({ org: scope.org, agent: scope.agent })),
-    sent: await store.part(DRAFT_STORE).decidedTimes(scope, MOST_SOURCES),
+    cases,
+    own: scope.contact === null ? cases : cases.filter(({ contact }) => contact === scope.contact),
   };
 }
 
 /** The lessons that these sources teach, the one with the newest source first. */
-export function lessonsFrom({ sources: all, dismissed, ended, sent }: Taught): readonly Lesson[] {
+export function lessonsFrom({ sources: all, dismissed, ended, cases, own }: Taught): readonly Lesson[] {
+  const [judge, judgeOfOwn] = [judgeOf(cases), judgeOf(own)];
+  const ownOf = lessonsIn(all);
   const groups = Map.groupBy(all, ({ lesson }) => lesson);
   return [...groups].flatMap(([id, sources]): Lesson[] => {
     const readable = sources
@@ -295,16 +308,18 @@ export function lessonsFrom({ sources: all, dismissed, ended, sent }: Taught): r
     const contacts = [...new Set(readable.map(({ scope }) => scope.contact))];
     const weight = trust === "contact" ? DICTATED : WEIGHTS[newest.kind];
     const { kind, situation, at } = newest;
+    const forms = formsOf(ownOf.get(id) ?? readable);
+    const isOver = ended.has(id) || (kind === "edit" && judge.overSince(forms) !== undefined);
     return [
       {
         ...{ id, kind, situation, ...meantBy(readable), trust, at, contacts: contacts.slice(0, MOST_NAMED) },
-        general: kind === "edit" && isGeneral(readable, sent),
+        general: kind === "edit" && judgeOfOwn.isGeneral(forms),
         support: contacts.length,
         times: readable.length,
         confidence: Math.round(100 * (1 - (1 - weight) ** contacts.length)) / 100,
         threads: [...new Set(readable.map(({ thread }) => thread))].slice(0, MOST_NAMED),
         first: Math.min(...readable.map((one) => one.at)),
-        state: ended.has(id) ? "ended" : dismissed.has(id) ? "dismissed" : "open",
+        state: isOver ? "ended" : dismissed.has(id) ? "dismissed" : "open",
       },
     ];
   });
@@ -317,84 +332,33 @@ export const MOST_SOURCES = 2_000;
 export const lessonsOf = async (parts: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> =>
   lessonsFrom(await taughtIn(parts, scope, { most: MOST_SOURCES }));
 
-/** So many edits and answers are looked through for what an agent's rules are about. */
-const MOST_EVIDENCE = 300;
-/** So many messages of a lesson say what it is about. */
-const MOST_SITUATIONS = 10;
+/** So many decided drafts say which lessons are for which messages. */
+const MOST_CASES = 300;
 
-/** What the lessons that still hold say, with the messages that they were taught with. */
-export async function mattersOf({ store }: Pick<Parts, "store">, owner: AgentOwner): Promise<readonly Matter[]> {
-  const all = await store.part(LEARNING_STORE).evidence(owner, MOST_EVIDENCE);
-  const ended = new Set(await store.part(LEARNING_STORE).ended(owner));
-  const sent = await store.part(DRAFT_STORE).decidedTimes({ ...owner, contact: null }, MOST_SOURCES);
-  return [...Map.groupBy(all, ({ lesson }) => lesson)]
-    .filter(([id]) => !ended.has(id))
-    .map(([, sources]) => {
-      const { wrong, instead } = meantBy(sources);
-      const situations = [...new Set(sources.map(({ situation }) => situation))].slice(0, MOST_SITUATIONS);
-      return { message: instead === "" ? wrong : instead, situations, general: isGeneral(sources, sent) };
-    });
-}
+/** What was sent for which message, the newest first. */
+export const casesOf = ({ store }: Pick<Parts, "store">, { org, agent }: AgentOwner): Promise<readonly Case[]> =>
+  store.part(DRAFT_STORE).decidedCases({ org, agent }, { kinds: SAID, limit: MOST_CASES });
 
-/** A correction of a draft, as it may be shown with a message of the same contact. */
-export type Correction = Pick<
-  LessonSource,
-  "origin" | "place" | "lesson" | "situation" | "wrong" | "instead" | "at"
-> & {
-  /** Made whatever the message was about. */
-  readonly general: boolean;
-};
-
-/** So many corrections of a contact are looked through. */
-export const MOST_CORRECTIONS = 50;
-
-/** What people changed in drafts for this contact, the newest of each lesson, without what a contact dictated and what no longer holds. */
-export async function correctionsFor(parts: Pick<Parts, "store">, scope: Scope): Promise<readonly Correction[]> {
-  const taught = await taughtIn(parts, scope, { most: MOST_CORRECTIONS, kind: "edit" });
-  const good = new Map(
-    lessonsFrom(taught)
-      .filter(({ state, trust }) => state === "open" && trust !== "contact")
-      .map((one) => [one.id, one]),
-  );
-  return taught.sources.flatMap((source) => {
-    const { general, instead } = good.get(source.lesson) ?? {};
-    return general === undefined || instead === undefined ? [] : [{ ...source, general, instead }];
-  });
-}
-
-/** From here on, two messages are about the same. */
-const ALIKE = 0.3;
+/** Whether these edits took the place of what another lesson says: they ended it, or were made where it was taken out at last. */
+export const isHeir = (
+  sources: readonly Pick<LessonSource, "origin" | "ends">[],
+  { id, over }: { readonly id: string; readonly over: Pick<Case, "id"> | undefined },
+): boolean => sources.some(({ origin, ends }) => ends === id || origin === over?.id);
 
 /**
- * The corrections that help with this message, the best first, each lesson once: those of messages like it, and those that people made whatever
- * the message was. Often it is none. Pure.
+ * Lessons by their ids, without what one of them took the place of or took out where another lesson had taught that: it tells for which messages the
+ * other one is. A lesson of which nothing else is left is none.
  */
-export function chosenFor(message: string, all: readonly Correction[], most: number): readonly Correction[] {
-  const lessons = [...Map.groupBy(all, ({ lesson }) => lesson).values()].map((same) => ({
-    same,
-    abouts: same.map(({ situation, wrong }) => contentTerms(`${situation} ${wrong}`)),
-  }));
-  // What all messages of a contact have in common says nothing about which of them are alike. One draft may have taught several lessons.
-  const count = new Map<string, number>();
-  const counted = new Set<string>();
-  for (const { same, abouts } of lessons) {
-    if (same.some(({ origin }) => counted.has(origin))) continue;
-    for (const { origin } of same) counted.add(origin);
-    for (const term of new Set(abouts.flatMap((one) => [...one]))) count.set(term, (count.get(term) ?? 0) + 1);
-  }
-  const weight = (terms: readonly string[]): number => terms.reduce((sum, term) => sum + 1 / (count.get(term) ?? 1), 0);
-  const likeness = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
-    const shared = [...one].filter((term) => other.has(term));
-    return shared.length === 0 ? 0 : weight(shared) / Math.min(weight([...one]), weight([...other]));
-  };
-  const asked = contentTerms(message);
-  const found = lessons.flatMap(({ same, abouts }) => {
-    const [newest] = same;
-    const score = Math.max(newest?.general ? ALIKE : 0, ...abouts.map((about) => likeness(asked, about)));
-    return newest === undefined || score < ALIKE ? [] : [{ newest, score }];
-  });
-  return found
-    .sort((a, b) => b.score - a.score || b.newest.at - a.newest.at || a.newest.place - b.newest.place)
-    .slice(0, most)
-    .map(({ newest }) => newest);
+export function lessonsIn<Source extends Pick<LessonSource, "lesson" | "wrong" | "instead">>(
+  sources: readonly Source[],
+): ReadonlyMap<string, readonly Source[]> {
+  const keyOf = (text: string): string => ` ${ruleKey(text)} `;
+  const taught = new Map(sources.map(({ lesson, instead }) => [keyOf(instead), lesson]));
+  const isTaught = ({ lesson, wrong }: Source): boolean =>
+    wrong !== "" && [...taught].some(([text, by]) => by !== lesson && text.includes(keyOf(wrong)));
+  const own = sources.map((one) => (isTaught(one) ? { ...one, wrong: "" } : one));
+  return Map.groupBy(
+    own.filter(({ wrong, instead }) => wrong !== "" || instead !== ""),
+    ({ lesson }) => lesson,
+  );
 }

@@ -3,6 +3,7 @@
 import { fold, foldedWords, STOP_WORDS } from "../../memory/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 import type { Anchors } from "./candidate-store.ts";
+import type { Fit } from "./evidence.ts";
 
 /** So many rules a version may have, and so many are sent with one request (004.23). */
 export const MOST_RULES = 30;
@@ -31,23 +32,71 @@ export const ruleKey = (rule: string): string =>
 const terms = (text: string): ReadonlySet<string> =>
   new Set(foldedWords(text, 400).flatMap(({ word, terms: all }) => (STOP_WORDS.has(word) ? [] : all)));
 
-/** What a lesson says, and the messages that it was taught with. */
+/** What a lesson says, the messages that it was taught with, and whether it is for the message that is answered now. */
 export interface Matter {
   readonly message: string;
   readonly situations: readonly string[];
   /** Taught whatever the message was about. */
   readonly general: boolean;
+  readonly fit: Fit;
+  /** People do not want it any more. */
+  readonly isOver: boolean;
+}
+
+/** Whether a rule says what people do not want any more, and nothing that they still want. */
+export function isOver(rule: string, matters: readonly Matter[]): boolean {
+  const said = matters.filter(({ message }) => saysWithin(message, rule));
+  return said.some((one) => one.isOver) && said.every((one) => one.isOver);
+}
+
+/** The rules to send: those that are for all messages or of which it is not known, and those that people kept with messages like this one. */
+export function rulesSent(message: string, rules: readonly string[], matters: readonly Matter[]) {
+  const known = rules.map((rule) => {
+    const said = toldBy(rule, matters);
+    const isGeneral = said?.general ?? false;
+    return { rule, isGeneral, fits: !isGeneral && said?.fit === "fits", isOut: !isGeneral && said?.fit === "not" };
+  });
+  const fitting = known.filter(({ fits }) => fits).slice(0, MOST_SENT);
+  const general = known.filter(({ isGeneral }) => isGeneral).slice(0, MOST_SENT - fitting.length);
+  const open = known.filter(({ isGeneral, fits, isOut }) => !isGeneral && !fits && !isOut);
+  const most = MOST_SENT - fitting.length - general.length;
+  const likely = new Set([
+    ...general.map(({ rule }) => rule),
+    ...rulesFor(
+      message,
+      open.map(({ rule }) => rule),
+      matters,
+      most,
+    ),
+  ]);
+  return { others: rules.filter((rule) => likely.has(rule)), fitting: fitting.map(({ rule }) => rule) };
 }
 
 /** A rule that holds for all messages goes before one for messages that are less like this one. */
 const GENERAL = 0.3;
 
+/** What a rule says most of; of several that it says alike, the newest. */
+function toldBy(rule: string, matters: readonly Matter[]): Matter | undefined {
+  const said = matters
+    .filter((one) => !one.isOver && saysWithin(one.message, rule))
+    .map((one) => ({ one, size: terms(one.message).size }));
+  return said.reduce((best, next) => (next.size > best.size ? next : best), { one: undefined, size: 0 } as {
+    one: Matter | undefined;
+    size: number;
+  }).one;
+}
+
 /**
  * Those that are sent: all, or of more than may be sent those that fit the message, in their order. A rule fits that was taught with messages like
  * it or with all kinds of them, or that speaks of it. Rare words say more than those of many rules.
  */
-export function rulesFor(message: string, rules: readonly string[], matters: readonly Matter[]): readonly string[] {
-  if (rules.length <= MOST_SENT) return rules;
+function rulesFor(
+  message: string,
+  rules: readonly string[],
+  matters: readonly Matter[],
+  most: number,
+): readonly string[] {
+  if (rules.length <= most) return rules;
   const asked = terms(message);
   const taught = matters.map(({ message: sentence, situations, general }) => ({
     message: terms(sentence),
@@ -73,13 +122,16 @@ export function rulesFor(message: string, rules: readonly string[], matters: rea
   return known
     .map((one) => ({ ...one, score: scoreOf(one.message) }))
     .sort((a, b) => b.score - a.score || a.place - b.place)
-    .slice(0, MOST_SENT)
+    .slice(0, most)
     .sort((a, b) => a.place - b.place)
     .map(({ rule }) => rule);
 }
 
 /** Whether a text says what another one does. */
-export const saysWithin = (said: string, text: string): boolean => isWithin(terms(said), terms(text));
+export function saysWithin(said: string, text: string): boolean {
+  const [own, all] = [terms(said), terms(text)];
+  return isWithin(own, all) && [...own].every((term) => all.has(term) || !/^\p{N}/u.test(term));
+}
 
 const union = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> => new Set(sets.flatMap((one) => [...one]));
 

@@ -15,10 +15,12 @@ import type { RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import { type GatherContext, type LiveSource, sendersOf } from "../../turn/sources/index.ts";
 import type { Anchors } from "./candidate-store.ts";
 import { isGreeting } from "./changes.ts";
+import { chosenFor, correctionsFor } from "./corrections.ts";
 import { TRIED } from "./gate.ts";
-import { chosenFor, correctionsFor, learnFromRecord, mattersOf } from "./lessons.ts";
+import { learnFromRecord } from "./lessons.ts";
+import { mattersOf } from "./matters.ts";
 import { SAID } from "./record-store.ts";
-import { asText, isStale, MOST_SENT, rulesFor, rulesOf } from "./rules.ts";
+import { asText, isOver, isStale, rulesOf, rulesSent } from "./rules.ts";
 import { LEARNING_STORE, USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
 
@@ -53,24 +55,30 @@ export const STEPS: TurnSteps = {
       const thread = context.events.at(-1)?.thread;
       const { version, text, anchors } = await versionFor(parts, { agent, layer, scope: context.scope, thread });
       const declared = parts.agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
-      const holding = rulesOf(text).filter((rule) => !isStale(rule, anchors, declared));
       const owner = { org: agent.org, agent: agent.name };
-      const matters = holding.length > MOST_SENT ? await mattersOf(parts, owner) : [];
-      const rules = rulesFor(wordsOf(context), holding, matters);
+      const message = wordsOf(context);
+      const matters = text === "" ? [] : await mattersOf(parts, owner, { message, contact: context.scope.contact });
+      const holding = rulesOf(text).filter((rule) => !isStale(rule, anchors, declared) && !isOver(rule, matters));
+      const { others, fitting } = rulesSent(message, holding, matters);
+      const rules = [...others, ...fitting];
       const used = thread && running.get(store)?.get(thread);
       if (used !== undefined)
         Object.assign(used, { version, rules: rules.length, stale: rulesOf(text).length - holding.length });
       if (rules.length === 0)
         return { kind: "empty", because: version === 0 ? "no version is active" : "no rule of it holds" };
       // It passed the guard, and an operator or the mode `auto` has let it stand.
-      const said = trusted(`${WORDING.rules}\n${asText(rules)}`);
+      const lists = [
+        others.length > 0 && asText(others),
+        fitting.length > 0 && `${WORDING.fitting}\n${asText(fitting)}`,
+      ];
+      const said = trusted([WORDING.rules, ...lists.filter((one) => one !== false)].join("\n"));
       return { kind: "text", text: said, trust: "agent", ...(version > 0 && { version }) };
     };
     const corrections: LiveSource = async (layer, context) => {
       const [contact, another] = sendersOf(context);
       if (layer.source.kind !== "corrections" || contact === undefined || another !== undefined) return NONE;
       const message = wordsOf(context);
-      const all = await correctionsFor({ store }, { ...context.scope, contact });
+      const all = await correctionsFor({ store }, { ...context.scope, contact }, message);
       const chosen = chosenFor(message, all, layer.source.limit);
       const thread = context.events.at(-1)?.thread;
       const used = thread && running.get(store)?.get(thread);

@@ -210,7 +210,8 @@ describe("what a digest writes", () => {
   });
 
   it("004.35 reads 100 lessons and 50 corrections at most", async () => {
-    const { MOST_DIGESTED_CORRECTIONS, MOST_LESSONS, LEAST_CONFIDENCE, LEAST_SUPPORT } = await import("./digest.ts");
+    const { MOST_DIGESTED_CORRECTIONS } = await import("./digest.ts");
+    const { MOST_LESSONS, LEAST_CONFIDENCE, LEAST_SUPPORT } = await import("./material.ts");
     expect([MOST_LESSONS, MOST_DIGESTED_CORRECTIONS, LEAST_SUPPORT, LEAST_CONFIDENCE]).toEqual([100, 50, 2, 0.4]);
   });
 });
@@ -274,7 +275,7 @@ it("004.40 offers the newest 20 versions, and a conversation that began with an 
   );
   await on.learning.rollBack(OPERATOR, on.agent.name, 4, untrusted("it was the best"));
   await on.ask("dan", "And how long does it take?");
-  expect(on.tail()).toBe(before);
+  expect(on.tail().match(/^- .*/gm)).toEqual(before.match(/^- .*/gm));
   await on.ask("zoe", "What does a swap cost?");
   expect(on.tail()).toContain("- Rule 4.");
 });
@@ -350,14 +351,62 @@ it("004.23 of more than ten rules, those are sent that were taught with messages
   const on = await desk((ids) => written(rules.map((rule) => `- ${rule}`).join("\n"), ids));
   for (const [i, contact] of ["ann", "bob", "cleo"].entries())
     await on.correct(contact, ["Is it late?", "Who are you?", "My wheel squeaks"][i] ?? "", `${SWAP} Sign below.`);
-  await on.correct("ann", "My electric one is flat", RIGHT);
-  await on.correct("bob", "It stands there electric and flat", RIGHT);
+  await on.correct("ann", "My electric one is flat", `${RIGHT} Sign below.`);
+  await on.correct("bob", "It stands there electric and flat", `${RIGHT} Sign below.`);
   await digest(on);
   await approve(on, 1);
   await on.ask("zoe", "Flat again, my electric! Please call me");
   expect(on.tail().match(/^- /gm)).toHaveLength(10);
   expect(on.tail()).toContain(`- ${RULE}`);
   expect(on.tail()).toContain("- Write: Sign below.");
+});
+
+describe("which rules of a version are sent", () => {
+  const OPEN = "We open at ten.";
+  const HOURS = `Write: ${OPEN}`;
+  const both = (ids: readonly string[]): string => written(`- ${RULE}\n- ${HOURS}`, ids);
+  const rulesOf = (tail: string): readonly string[] => tail.match(/^- .*/gm) ?? [];
+
+  it("says which of them were taught with messages like this one, also where no word of the message stands in them", async () => {
+    const on = await desk(both);
+    await taughtTwice(on);
+    await on.correct("ann", "Is anybody there in the morning?", `${SWAP} ${OPEN}`);
+    await on.correct("bob", "How early in the morning may I come?", `${SWAP} ${OPEN}`);
+    await digest(on);
+    await approve(on, 1);
+    await on.ask("eve", "Some morning next week?");
+    expect(on.tail()).toContain(`These of them were taught with messages like this one:\n- ${HOURS}`);
+    await on.decide(undefined);
+    // A message that was answered without a rule is answered without it again.
+    expect(rulesOf(on.tail())).toContain(`- ${RULE}`);
+    await on.correct("eve", "Is there a morning swap?", RIGHT);
+    await on.ask("fay", "Is there a morning swap?");
+    expect(rulesOf(on.tail())).toEqual([`- ${RULE}`]);
+  });
+
+  it("leaves out at once, in running conversations too, what a person wrote otherwise, and digests after one edit what took its place", async () => {
+    const FREE = "Tandems are free on Mondays.";
+    const PAID = "Tandems cost ten euros a day.";
+    const on = await desk((ids, request) =>
+      written(JSON.stringify(request.messages).includes(PAID) ? `- Say: ${PAID}` : `- Say: ${FREE}`, ids),
+    );
+    await on.correct("ann", "Do you rent tandems?", `${SWAP} ${FREE}`);
+    await on.correct("bob", "Do you rent tandems?", `${SWAP} ${FREE}`);
+    await digest(on);
+    await approve(on, 1);
+    await on.ask("dan", "Do you rent tandems?");
+    expect(rulesOf(on.tail())).toEqual([`- Say: ${FREE}`]);
+    await on.decide(`${SWAP} ${FREE}`);
+    await on.correct("eve", `Do you rent tandems, ${AS_ALWAYS}?`, `${SWAP} ${PAID}`);
+    const end = await on.ask("dan", "And how do I rent one?");
+    expect(rulesOf(on.tail())).toEqual([]);
+    const { LEARNING_STORE } = await import("./store.ts");
+    const used = await on.store.part(LEARNING_STORE).used({ org: on.agent.org, agent: on.agent.name }, [end.turn]);
+    expect([...used.values()]).toMatchObject([{ version: 1, rules: 0, stale: 1 }]);
+    await on.decide(undefined);
+    expect(await digest(on)).toMatchObject({ outcome: "proposed", version: 2 });
+    expect((await versions(on))[0]?.rules).toMatchObject([{ text: `Say: ${PAID}` }]);
+  });
 });
 
 it("the edit rate is told by version", async () => {

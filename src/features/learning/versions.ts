@@ -14,9 +14,10 @@ import { accessTo, agentNamed, setupOf, type TurnParts, type Use } from "../../t
 import { DRAFT_STORE } from "../drafts/index.ts";
 import { TEXT_API } from "../texts/index.ts";
 import type { KeptCandidate, Verdict } from "./candidate-store.ts";
-import { type Digesting, digest, isOwnWord, lastDigest, type Material, materialFor, NO_MODELS } from "./digest.ts";
+import { type Digesting, digest, NO_MODELS } from "./digest.ts";
 import { GATE_REPORT, type Gate, type GateReport } from "./gate.ts";
 import { learnFromRecord } from "./lessons.ts";
+import { isOwnWord, lastDigest, type Material, materialFor } from "./material.ts";
 import { isStale, rulesOf } from "./rules.ts";
 import { LEARNING_STORE } from "./store.ts";
 import { WORDING } from "./wording.ts";

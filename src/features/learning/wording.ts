@@ -4,6 +4,7 @@ export const WORDING = {
   corrections:
     "(Earlier drafts of yours for this contact, and what a person of the team sent instead. Where one fits this message, write as the person did.)",
   rules: "(What people of the team have taught you. Your other layers go first.)",
+  fitting: "These of them were taught with messages like this one:",
   byItself: "By `mode: auto`: every lesson is an operator's or a member's own word, and the trial was passed.",
   always: "Whatever the contact wrote:",
   digested: "A digest of lessons.",

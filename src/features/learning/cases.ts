@@ -1,0 +1,178 @@
+/** Whether a lesson is for a message, judged by what people sent for earlier ones: approved drafts say as much as edited ones. Pure. */
+
+import { isGreeting, saysAlike, sentencesOf, termsOf } from "./changes.ts";
+import { contentTerms, type Fit, isApart, meantBy } from "./evidence.ts";
+import { ruleKey } from "./rules.ts";
+
+/** A message that was answered: what the agent had written, and what people sent. */
+export interface Case {
+  readonly id: string;
+  readonly contact: string;
+  readonly message: string;
+  readonly wrote: string;
+  readonly sent: string;
+  readonly at: number;
+}
+
+/** What a lesson changes in a draft. `instead` is each form in which people wrote it, or none where it only leaves something out. */
+export interface Taught {
+  readonly wrong: string;
+  readonly instead: readonly string[];
+}
+
+/** What the edits of a lesson change, in all forms. What took the place of a whole answer is for its message, whatever stood in that. */
+export function formsOf(sources: readonly { readonly wrong: string; readonly instead: string }[]): Taught {
+  const { wrong } = meantBy(sources);
+  const instead = [...new Set(sources.map((one) => one.instead).filter((text) => text !== ""))];
+  return { wrong: instead.length > 0 && sentencesOf(wrong).length > 1 ? "" : wrong, instead };
+}
+
+/** From here on, two messages are nearly the same. */
+const NEARLY = 0.75;
+
+interface Read extends Case {
+  readonly terms: ReadonlySet<string>;
+  readonly key: string;
+}
+
+interface Judged {
+  readonly one: Read;
+  readonly holds: boolean;
+}
+
+/** Judges lessons by these cases, the newest first. */
+export function judgeOf(cases: readonly Case[]) {
+  const read = cases.map((one): Read => ({ ...one, terms: contentTerms(one.message), key: ruleKey(one.message) }));
+  const said = sayings();
+  /** Of each case that tells it, whether people wanted what the lesson says: since they wrote it first, for before nobody had it in mind. */
+  const judged = (lesson: Taught, from: number): readonly Judged[] => {
+    const all = read.slice(from).flatMap((one) => {
+      const holds = wanted(lesson, one, said);
+      return holds === undefined || one.message === "" ? [] : [{ one, holds }];
+    });
+    return all.slice(0, all.findLastIndex(({ holds }) => holds) + 1);
+  };
+  /** How sure it is that a lesson is for a message: from 0 on it is. Undefined where nothing like it was answered. */
+  const likely = (
+    lesson: Taught,
+    { message, contact, from = 0 }: { readonly message: string; readonly contact: string; readonly from?: number },
+  ): number | undefined => {
+    const terms = contentTerms(message);
+    if (terms.size === 0) return undefined;
+    const all = judged(lesson, from);
+    const near = all.filter(({ one }) => alike(one.terms, terms) >= NEARLY);
+    const nearest = near.find(({ one }) => one.contact === contact) ?? near[0];
+    if (nearest !== undefined) return nearest.holds ? SURE : -SURE;
+    return byWords(all, terms);
+  };
+  return {
+    fit: (lesson: Taught, asked: Pick<Case, "message" | "contact">): Fit => {
+      const sure = likely(lesson, asked) ?? 0;
+      return sure > 0 ? "fits" : sure < LEAST ? "not" : "unknown";
+    },
+    /** Since when people take out what a lesson says, though it was for messages like that for sure; undefined as long as they want it. */
+    overSince: (lesson: Taught): Case | undefined => {
+      if (lesson.instead.length === 0) return undefined;
+      let first: Case | undefined;
+      let isOver = false;
+      for (const [i, one] of read.entries()) {
+        if (said.any(one.sent, lesson.instead)) break;
+        // Who wrote the whole answer anew says nothing of its sentences.
+        if (!said.any(one.wrote, lesson.instead) || !said.keepsSome(one)) continue;
+        first = one;
+        isOver ||= (likely(lesson, { ...one, from: i + 1 }) ?? 0) >= SURE;
+      }
+      return isOver ? first : undefined;
+    },
+    /** Whether it was sent to somebody else than this contact. */
+    isForOthers: ({ instead }: Taught, contact: string): boolean =>
+      read.some((one) => one.contact !== contact && said.any(one.sent, instead)),
+    /** Whether people want it whatever the message is about: in most cases since the first one, though those messages were not alike. */
+    isGeneral: (lesson: Taught): boolean => {
+      if (lesson.instead.some(isGreeting)) return true;
+      const since = judged(lesson, 0);
+      const held = since.filter(({ holds }) => holds);
+      if (held.length < LEAST_GENERAL || held.length < GENERAL_SHARE * (since.length + 1)) return false;
+      const messages = held.slice(0, MOST_LOOKED).map(({ one }) => one.terms);
+      return messages.some((one, i) => messages.slice(i + 1).some((other) => isApart(one, other)));
+    },
+  };
+}
+
+/** So many cases say that a lesson is general, where people wanted it in so much of all cases since the first of them and of one more. */
+const LEAST_GENERAL = 3;
+const GENERAL_SHARE = 2 / 3;
+/** So many messages of a lesson are compared. */
+const MOST_LOOKED = 20;
+
+/** So sure it is of a message that was answered nearly the same before. */
+const SURE = 3;
+/** From here down, a lesson is not for a message. */
+const LEAST = -1;
+
+/** Undefined where a draft had nothing for the lesson to change. */
+function wanted({ wrong, instead }: Taught, { wrote, sent }: Case, said: Sayings): boolean | undefined {
+  if (instead.length === 0) return said.any(wrote, [wrong]) ? !said.any(sent, [wrong]) : undefined;
+  if (said.any(sent, instead)) return true;
+  return wrong !== "" && !said.any(wrote, [wrong, ...instead]) ? undefined : false;
+}
+
+type Sayings = ReturnType<typeof sayings>;
+
+/** Whether a text says one of these sentences, perhaps with a slip. The same is asked again and again. */
+function sayings() {
+  const known = new Map<string, Map<string, boolean>>();
+  const parts = new Map<string, { readonly key: string; readonly sentences: readonly string[] }>();
+  const words = new Map<string, { readonly key: string; readonly terms: ReadonlySet<string> }>();
+  const kept = <Value>(all: Map<string, Value>, name: string, make: () => Value): Value => {
+    const value = all.get(name) ?? make();
+    all.set(name, value);
+    return value;
+  };
+  const partsOf = (text: string) =>
+    kept(parts, text, () => ({ key: ` ${ruleKey(text)} `, sentences: sentencesOf(text) }));
+  const wordsOf = (sentence: string) =>
+    kept(words, sentence, () => ({ key: ` ${ruleKey(sentence)} `, terms: termsOf(sentence) }));
+  const says = (text: string, sentence: string): boolean =>
+    kept(
+      kept(known, sentence, () => new Map<string, boolean>()),
+      text,
+      () => {
+        const { key, sentences } = partsOf(text);
+        const own = wordsOf(sentence);
+        return key.includes(own.key) || sentences.some((one) => saysAlike(wordsOf(one).terms, own.terms));
+      },
+    );
+  return {
+    any: (text: string, all: readonly string[]): boolean =>
+      all.some((sentence) => sentence !== "" && says(text, sentence)),
+    keepsSome: ({ wrote, sent }: Case): boolean => partsOf(wrote).sentences.some((sentence) => says(sent, sentence)),
+  };
+}
+
+const alike = (one: ReadonlySet<string>, other: ReadonlySet<string>): number =>
+  (2 * [...one].filter((term) => other.has(term)).length) / Math.max(1, one.size + other.size);
+
+/** So often a word is counted as if it had been seen with the usual share of messages. */
+const DOUBT = 1;
+
+/**
+ * Each word of the message tells by how often the lesson was wanted where it stood: what stood in many messages without it says little, and a word
+ * that nobody wrote yet says nothing.
+ */
+function byWords(all: readonly Judged[], terms: ReadonlySet<string>): number | undefined {
+  const distinct = [...new Map(all.toReversed().map((one) => [one.one.key, one])).values()];
+  const holding = distinct.filter(({ holds }) => holds).length;
+  const usual = holding / (distinct.length + 1);
+  const seen = [...terms].map((term) => {
+    const having = distinct.filter(({ one }) => one.terms.has(term));
+    return { with: having.filter(({ holds }) => holds).length, of: having.length };
+  });
+  if (seen.every((one) => one.with === 0)) return undefined;
+  return seen.reduce(
+    (sum, one) => sum + logit((one.with + DOUBT * usual) / (one.of + DOUBT)) - logit(usual),
+    logit(usual),
+  );
+}
+
+const logit = (share: number): number => Math.log(share / (1 - share));
