@@ -137,6 +137,11 @@ const LEDGER = z
       .object({ changed: z.string().nullable() })
       .optional()
       .describe("Sent a second time, because the provider reported that earlier text had changed: a bug in Strata."),
+    compare: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("Of a request without a complete answer: with which answer the provider was asked to compare it."),
   })
   .meta({ id: "Ledger", description: "Each section of a request: its cost, and its fate (kept, cut or left out)." });
 

@@ -98,4 +98,6 @@ export interface Ledger {
    * bug in Strata: `changed` names what differs from the last answered request, or is missing if nothing does.
    */
   readonly refused?: { readonly changed: string | null };
+  /** Of a request without a complete answer: its `compare`. An answer has it as `compared`. */
+  readonly compare?: string | null;
 }

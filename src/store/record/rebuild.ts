@@ -25,10 +25,10 @@ export async function rebuild(tx: Tx, scope: Scope, id: TurnId, n: number): Prom
   const texts = [...base, ...own, { piece: row.tail, text: await ownText(tx, turn, row.tail) }];
   const checked = await sound(tx, turn, texts);
   const epoch = await toEpoch(tx, epochRow, base);
-  const { breakpoints, parameters, reply } = await readRequest(tx, row);
+  const { breakpoints, parameters, reply, ledger } = await readRequest(tx, row);
   const messages = sentIn(epoch, checked.slice(0, -1).map(toMessage));
   const tail = toTail(checked.at(-1) ?? "[]");
-  const compare = reply?.compared;
+  const compare = reply === null ? ledger.compare : reply.compared;
   const asked = { breakpoints, parameters, ...(compare !== undefined && { compare }) };
   const request = { prefix: epoch.prefix, messages, tail, ...asked };
   return { request, reply, wire: turn.wire ?? turn.model ?? "", epoch };

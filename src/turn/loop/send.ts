@@ -264,7 +264,7 @@ interface AskResult {
 function record(
   state: TurnState,
   { epoch, own, ledger, taint }: Compilation,
-  { tail, breakpoints, parameters }: Request,
+  { tail, breakpoints, parameters, compare }: Request,
   { reply, prediction, ...began }: AskResult,
 ): number {
   const billed = reply === null ? NO_USAGE : billedUsage(reply);
@@ -277,7 +277,7 @@ function record(
     tail,
     breakpoints,
     parameters,
-    ledger,
+    ledger: reply === null && compare !== undefined ? { ...ledger, compare } : ledger,
     taint,
     prediction,
     reply,
