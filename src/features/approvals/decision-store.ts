@@ -113,7 +113,7 @@ export async function retractApprovals(tx: Tx, retracting: Retracting): Promise<
     )) {
       retracting.drop(scope, { table: "approval_decision", column: "approval", value: row.id });
       const approved = `select 1 from approval_decision where org = ? and approval = ? and status = 'approved'`;
-      if (row.status === "done" && (await tx.column(plain<number>(approved, row.org, row.id))).length > 0)
+      if ((await tx.column(plain<number>(approved, row.org, row.id))).length > 0)
         retracting.leave({ what: "call", name: row.tool, turn: row.turn });
       await deny(tx, row, retracting);
     }
