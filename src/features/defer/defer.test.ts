@@ -3,10 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { projectInCode } from "../../app/entry/agents.ts";
-import { agentName, type JsonObject, toolName } from "../../protocol/index.ts";
+import { allParts } from "../../app/entry/features.ts";
+import { agentName, type JsonObject, MEMORY_KINDS, toolName } from "../../protocol/index.ts";
+import { openSqlite } from "../../store/index.ts";
 import { endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { APPROVAL_API } from "../approvals/index.ts";
+import { MEMORY_API, memoryTools } from "../memories/index.ts";
 import { FEATURE } from "./index.ts";
 
 const find = (words: string) => ({ call: "more_tools", input: { find: words } });
@@ -117,6 +120,30 @@ describe("deferred tools", () => {
     expect(on.ran).toEqual([]);
     const [waiting] = await on.runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
     expect(waiting).toMatchObject({ tool: "refund_order", input: { order: "A1" } });
+  });
+
+  it("law 12: a reply that repeats what a deferred tool found in memory becomes none", async () => {
+    const store = await openSqlite(":memory:", { parts: await allParts() });
+    const tools = toolset([...memoryTools(store), ...(FEATURE.tools?.(Object.create(null)) ?? [])]);
+    const agent = sampleAgent({
+      tools: ["memory_search", "more_tools"].map(toolName),
+      defer: ["memory_search"],
+      recall: "none",
+    });
+    const own = "In the shed: the harbour master has its key, so ask him before noon.";
+    const script = [
+      own,
+      { parts: [find("memory_search")] },
+      { parts: [through("memory_search", { query: "harbour master key" })] },
+      "You wrote that the harbour master has its key, so ask him before noon.",
+    ];
+    const on = await testRuntime(script, { agent, store, parts: { tools } });
+    const thread = await on.open();
+    await on.say(thread, "Good evening");
+    await on.say(thread, "Good morning");
+    expect(JSON.stringify(on.sent.at(-1)?.messages.at(-1))).toContain("harbour master");
+    const all = await on.runtime.use(MEMORY_API).memories(OPERATOR, thread.scope, 100, { kinds: MEMORY_KINDS });
+    expect(all.map(({ content }) => content).toSorted()).toEqual(["Good evening", "Good morning", own].toSorted());
   });
 
   it("law 1: whatever is found and called in which order, each request begins with all of the one before", async () => {
