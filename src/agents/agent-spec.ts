@@ -64,13 +64,13 @@ export function reviving({ keys, sources }: Pick<Schema, "keys" | "sources">): R
 
 function reviveAgent(form: typeof SPEC, spec: string, version: Digest): Agent {
   const found = digestOf(spec);
-  if (found !== version) throw broken(`its digest is ${found}, the record says ${version}`, { found, version });
+  if (found !== version) throw brokenVersion(`its digest is ${found}, the record says ${version}`, { found, version });
   const agent = parseSpec(form, spec);
-  if (agentSpec(agent) !== spec) throw broken("it is not canonical JSON", { version });
+  if (agentSpec(agent) !== spec) throw brokenVersion("it is not canonical JSON", { version });
   return agent;
 }
 
-function broken(why: string, details: Readonly<Record<string, unknown>>, cause?: unknown): StrataError {
+function brokenVersion(why: string, details: Readonly<Record<string, unknown>>, cause?: unknown): StrataError {
   const next = "run `strata verify` where the data is, to see what else is damaged, and restore the data from a backup";
   return new StrataError("record_broken", `a stored agent version cannot be read: ${why}; ${next}`, details, cause);
 }
@@ -82,7 +82,7 @@ function parseSpec(form: typeof SPEC, spec: string): Agent {
     return sealAgent(parsed);
   } catch (error) {
     if (error instanceof z.ZodError && error.issues.every(({ code }) => NEWS.includes(code))) throw newer(error);
-    throw broken(error instanceof z.ZodError ? z.prettifyError(error) : String(error), {}, error);
+    throw brokenVersion(error instanceof z.ZodError ? z.prettifyError(error) : String(error), {}, error);
   }
 }
 

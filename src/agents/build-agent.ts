@@ -78,7 +78,7 @@ function buildKeys(agent: string, config: AgentConfig, path: Path, around: Surro
     const value: unknown =
       key.shared === "members" && own !== undefined ? { ...Object(shared), ...Object(own) } : (own ?? shared);
     const at = own === undefined && value !== undefined ? [name] : [...path, name];
-    const place = placeOf(agent, path, { at, around });
+    const place = agentKeyPlace(agent, path, { at, around });
     key.check?.(value, place);
     const frozen = key.freeze(value, place);
     if (frozen !== undefined) {
@@ -105,7 +105,7 @@ export function rankBelowLocked(layers: readonly Layer[]): number {
   return rank;
 }
 
-function placeOf(
+function agentKeyPlace(
   name: string,
   path: Path,
   { at, around }: { readonly at: Path; readonly around: Surroundings },
@@ -120,7 +120,7 @@ function placeOf(
     agent,
     secrets,
     refuse: (below, expected, from) => report.add([...(from === "agent" ? path : at), ...below], expected),
-    textOf: (given, below) => textOf(given, [...at, ...below], around) ?? trusted(""),
+    textOf: (given, below) => readGivenText(given, [...at, ...below], around) ?? trusted(""),
     fileOf: (file, below) => {
       if (readLayerFile(around.folder, file, [...at, ...below], report) === undefined) return undefined;
       return { file: realpathSync(resolve(around.folder, file)), folder: realpathSync(around.folder) };
@@ -184,7 +184,7 @@ function buildSource(config: LayerConfig, path: Path, around: Surroundings): Sou
     return around.sources.make(config.source, texts === undefined ? config : { ...config, texts });
   }
   // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
-  const text = textOf(config, path, around) ?? trusted("");
+  const text = readGivenText(config, path, around) ?? trusted("");
   return { kind: "text", text, ...(config.file !== undefined && { file: config.file }) };
 }
 
@@ -194,7 +194,7 @@ function choiceTexts(texts: NonNullable<LayerConfig["texts"]>, path: Path, { rep
 }
 
 /** A text, inline or from a file, normalised and checked. It is trusted as the operator's. */
-function textOf({ text, file }: GivenText, path: Path, { folder, report }: Surroundings): Trusted | undefined {
+function readGivenText({ text, file }: GivenText, path: Path, { folder, report }: Surroundings): Trusted | undefined {
   if (file === undefined) {
     if (text !== undefined) checkText({ text, path: [...path, "text"] }, report);
     return trusted(normalText(text ?? ""));

@@ -5,9 +5,9 @@ import { reportOn } from "./report.ts";
 import { editableYaml, readYaml } from "./yaml-source.ts";
 
 /** What happened to one key of DevClaw's file: where its value stands now, or what to do about it. */
-export type TranslatedKey = { readonly key: string; readonly line: number } & Outcome;
+export type TranslatedKey = { readonly key: string; readonly line: number } & Translated;
 
-type Outcome = { readonly to: string } | { readonly next: string };
+type Translated = { readonly to: string } | { readonly next: string };
 
 /** The blueprint's files with what DevClaw's file says, and what happened to each of its keys. */
 export interface Translation {
@@ -81,9 +81,9 @@ interface PresentKey {
  */
 function presentKeys(top: unknown): readonly PresentKey[] {
   const rules = Object.keys(RULES);
-  const keys = entriesOf(top).flatMap(([key, value]): readonly PresentKey[] => {
+  const keys = objectEntries(top).flatMap(([key, value]): readonly PresentKey[] => {
     const isSection = rules.some((name) => name.startsWith(`${key}.`)) && !Array.isArray(value);
-    const below = isSection ? entriesOf(value) : [];
+    const below = isSection ? objectEntries(value) : [];
     if (below.length === 0) return [{ key, path: [key], value }];
     return below.map(([name, one]) => ({ key: `${key}.${name}`, path: [key, name], value: one }));
   });
@@ -91,16 +91,16 @@ function presentKeys(top: unknown): readonly PresentKey[] {
   return keys.filter(({ value }) => value !== null && value !== "").sort((a, b) => orderOf(a) - orderOf(b));
 }
 
-const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+const objectEntries = (value: unknown): readonly (readonly [string, unknown])[] =>
   value !== null && typeof value === "object" ? Object.entries(value) : [];
 
-interface Draft {
+interface AgentDraft {
   /** Sets a key of the agent, and says so. */
-  readonly set: (path: Path, value: unknown) => Outcome;
-  readonly setLayer: (id: string, key: string, value: unknown) => Outcome;
-  readonly setTop: (path: Path, value: unknown) => Outcome;
+  readonly set: (path: Path, value: unknown) => Translated;
+  readonly setLayer: (id: string, key: string, value: unknown) => Translated;
+  readonly setTop: (path: Path, value: unknown) => Translated;
   readonly agentValue: (path: Path) => unknown;
-  readonly text: (path: string, change: (old: string) => string) => Outcome;
+  readonly text: (path: string, change: (old: string) => string) => Translated;
   readonly files: () => ReadonlyMap<string, string>;
   /** What the file says of the model's server; the model follows it. */
   server: string | undefined;
@@ -112,18 +112,18 @@ interface Draft {
   readonly skillFolders: string[];
 }
 
-function draftOf(texts: ReadonlyMap<string, string>): Draft {
+function draftOf(texts: ReadonlyMap<string, string>): AgentDraft {
   const files = new Map(texts);
   const yaml = editableYaml(files.get("strata.yaml") ?? "");
   const setTop = (path: Path, value: unknown) => {
-    yaml.setIn(path, isPlain(value) ? value : yaml.createNode(value));
-    return { to: `${path.join(".")}: ${isPlain(value) ? value : JSON.stringify(value)}` };
+    yaml.setIn(path, isScalar(value) ? value : yaml.createNode(value));
+    return { to: `${path.join(".")}: ${isScalar(value) ? value : JSON.stringify(value)}` };
   };
   return {
     setTop,
     set: (path, value) => {
       setTop(["agents", AGENT, ...path], value);
-      return { to: `${path.join(".")}: ${isPlain(value) ? value : JSON.stringify(value)}` };
+      return { to: `${path.join(".")}: ${isScalar(value) ? value : JSON.stringify(value)}` };
     },
     setLayer: (id, key, value) => {
       const layers = yaml.getIn(["agents", AGENT, "layers"]);
@@ -145,27 +145,27 @@ function draftOf(texts: ReadonlyMap<string, string>): Draft {
   };
 }
 
-const isPlain = (value: unknown): boolean => typeof value !== "object";
+const isScalar = (value: unknown): boolean => typeof value !== "object";
 
-type Rule = (value: unknown, draft: Draft) => Outcome | { readonly wrong: string };
+type KeyRule = (value: unknown, draft: AgentDraft) => Translated | { readonly wrong: string };
 
-const whole =
-  (most: number, put: (value: number, draft: Draft) => Outcome): Rule =>
+const wholeNumberRule =
+  (most: number, put: (value: number, draft: AgentDraft) => Translated): KeyRule =>
   (value, draft) =>
     typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most
       ? put(value, draft)
       : { wrong: `expected a whole number, 1 to ${most.toLocaleString("en-US")}` };
 
-const tokens = (...path: string[]) => whole(10_000_000, (value, { set }) => set(path, value));
+const tokens = (...path: string[]) => wholeNumberRule(10_000_000, (value, { set }) => set(path, value));
 
-const layerTokens = (id: string) => whole(10_000_000, (value, { setLayer }) => setLayer(id, "budget", value));
+const layerTokens = (id: string) => wholeNumberRule(10_000_000, (value, { setLayer }) => setLayer(id, "budget", value));
 
-const said =
-  (put: (text: string, draft: Draft) => Outcome | { readonly wrong: string }): Rule =>
+const textRule =
+  (put: (text: string, draft: AgentDraft) => Translated | { readonly wrong: string }): KeyRule =>
   (value, draft) =>
     typeof value === "string" && value.trim() !== "" ? put(value.trim(), draft) : { wrong: "expected text" };
 
-const total = whole(10_000_000, (most, { set, agentValue, reserves }) => {
+const total = wholeNumberRule(10_000_000, (most, { set, agentValue, reserves }) => {
   const usual = Number(agentValue(["budgets", "reply"]));
   const reply = Math.max(1, Math.min(usual, Math.floor(most / 4)));
   set(["budgets", "reply"], reply);
@@ -173,14 +173,14 @@ const total = whole(10_000_000, (most, { set, agentValue, reserves }) => {
   return { to: `budgets.total: ${most}${reserves ? "" : `, of it budgets.reply: ${reply}`}` };
 });
 
-const server = said((url, draft) => {
+const server = textRule((url, draft) => {
   draft.server = providerAt(url);
   if (draft.server === undefined) return { wrong: "expected an address, as https://api.openai.com/v1" };
   if (draft.server !== COMPATIBLE) return { to: `the provider ${draft.server}` };
   return draft.setTop(["providers", COMPATIBLE], { kind: "openai-compatible", url });
 });
 
-const key = said((given, draft) => {
+const key = textRule((given, draft) => {
   const provider = draft.server ?? draft.provider ?? "openai";
   if (/^\$\{[A-Za-z_]\w*\}$/.test(given)) {
     draft.provider = undefined;
@@ -192,7 +192,7 @@ const key = said((given, draft) => {
   return { next: `a key never stands in strata.yaml: ${next} \`providers.${provider}\`` };
 });
 
-const skillFolders: Rule = (value, { set, skillFolders: known }) => {
+const skillFolders: KeyRule = (value, { set, skillFolders: known }) => {
   if (!Array.isArray(value) || value.length === 0 || value.length > 20 || value.some((one) => typeof one !== "string"))
     return { wrong: "expected a list of 1 to 20 folders" };
   const folders = value.map((one) =>
@@ -207,8 +207,8 @@ const skillFolders: Rule = (value, { set, skillFolders: known }) => {
 };
 
 /** What has a counterpart, in the order in which it is put there: the model's server is known before the model, and that before its key. */
-const RULES: Readonly<Record<string, Rule>> = {
-  name: said((name, draft) => {
+const RULES: Readonly<Record<string, KeyRule>> = {
+  name: textRule((name, draft) => {
     const slug = name
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
@@ -219,14 +219,14 @@ const RULES: Readonly<Record<string, Rule>> = {
     draft.text("layers/core.md", (text) => text.replace(/^You are the workbench,/, () => `You are ${name},`));
     return { to: `the agent's name, ${slug}, and layers/core.md` };
   }),
-  instructions: said((text, draft) => draft.text("layers/instructions.md", () => text)),
-  business_context: said((text, { set }) => {
+  instructions: textRule((text, draft) => draft.text("layers/instructions.md", () => text)),
+  business_context: textRule((text, { set }) => {
     if (text.length > 4_000)
       return { wrong: "expected at most 4,000 characters; what is longer goes into a file of the project" };
     set(["settings", "business", "default"], text);
     return { to: "settings.business.default" };
   }),
-  timezone: said((zone, { setLayer }) =>
+  timezone: textRule((zone, { setLayer }) =>
     isZone(zone) ? setLayer("temporal", "timezone", zone) : { wrong: "expected a time zone, as Europe/Berlin" },
   ),
   prompt_layer_cache_ttl: (value, { set }) => {
@@ -251,7 +251,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "token_budget.skills": layerTokens("skills"),
   "api.base_url": server,
   base_url: server,
-  model: said((model, draft) => {
+  model: textRule((model, draft) => {
     const [named] = model.split(":", 1);
     draft.provider = model.includes(":") ? named : (draft.server ?? usualProvider(model));
     if (model.includes(":")) return draft.set(["model"], model);
@@ -263,7 +263,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   }),
   "api.api_key": key,
   api_key: key,
-  "security.max_input_length": whole(1_000_000, (value, { set }) => set(["budgets", "message"], value)),
+  "security.max_input_length": wholeNumberRule(1_000_000, (value, { set }) => set(["budgets", "message"], value)),
   "skills.clawdhub_dirs": skillFolders,
   "skills.paths": skillFolders,
 };

@@ -19,7 +19,7 @@ interface GraphReading {
 
 const readings = new Map<string, GraphReading>();
 /** The addresses that were given out, and for which reading. */
-const given = new Map<string, GraphReading>();
+const givenAddresses = new Map<string, GraphReading>();
 /** The same without marks: CommonJS tells its bare path when it requires something. */
 const bare = new Map<string, GraphReading>();
 
@@ -42,16 +42,16 @@ export function addressesOf(modules: readonly string[], folder: string, strata: 
   hook();
   const place = realpathSync(folder);
   const old = readings.get(place);
-  const reading = old !== undefined && isSame(old, strata) ? old : begin(place, strata);
+  const reading = old !== undefined && isUpToDate(old, strata) ? old : beginReading(place, strata);
   const anew = modules.filter((file) => !reading.modules.has(file));
   for (const file of anew) {
     reading.modules.add(file);
-    note(realpathSync(file), reading);
+    noteFile(realpathSync(file), reading);
   }
   return {
     of: (file) => {
       const address = at(pathToFileURL(file).href, reading);
-      given.set(address, reading);
+      givenAddresses.set(address, reading);
       return address;
     },
     anew,
@@ -61,7 +61,7 @@ export function addressesOf(modules: readonly string[], folder: string, strata: 
   };
 }
 
-function begin(folder: string, strata: URL): GraphReading {
+function beginReading(folder: string, strata: URL): GraphReading {
   const reading: GraphReading = { folder, strata, mark: randomUUID().slice(0, 8), seen: new Map(), modules: new Set() };
   readings.set(folder, reading);
   // CommonJS is kept by its path alone.
@@ -70,16 +70,16 @@ function begin(folder: string, strata: URL): GraphReading {
   return reading;
 }
 
-const isSame = ({ seen, strata }: GraphReading, wanted: URL): boolean =>
-  strata.href === wanted.href && [...seen].every(([file, state]) => stateOf(file) === state);
+const isUpToDate = ({ seen, strata }: GraphReading, wanted: URL): boolean =>
+  strata.href === wanted.href && [...seen].every(([file, state]) => fileStamp(file) === state);
 
-function stateOf(file: string): string {
+function fileStamp(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? "gone" : `${found.mtimeMs} ${found.size}`;
 }
 
-function note(file: string, { seen }: GraphReading): void {
-  if (!seen.has(file)) seen.set(file, stateOf(file));
+function noteFile(file: string, { seen }: GraphReading): void {
+  if (!seen.has(file)) seen.set(file, fileStamp(file));
 }
 
 /** The address of a file in this reading. */
@@ -105,7 +105,7 @@ function hook(): void {
   hooked = true;
   nodeModule.registerHooks({
     resolve: (specifier, context, next) => {
-      const entry = given.get(specifier);
+      const entry = givenAddresses.get(specifier);
       const reading = entry ?? readingOf(context);
       if (reading === undefined) return next(specifier, context);
       if (specifier === "strata") return { url: reading.strata.href, shortCircuit: true };
@@ -115,7 +115,7 @@ function hook(): void {
       if (!found.url.startsWith("file:")) return found;
       const file = fileURLToPath(found.url);
       if (entry === undefined && !isOf(file, reading)) return found;
-      return { ...found, ...asModule(file, context), url: taken(found.url, file, reading) };
+      return { ...found, ...asModule(file, context), url: registerModule(found.url, file, reading) };
     },
   });
 }
@@ -129,13 +129,13 @@ const asModule = (file: string, { conditions }: ResolveHookContext): { readonly 
 
 /** For which reading somebody imports; none, when he is not of a project. */
 function readingOf({ parentURL = "", conditions }: ResolveHookContext): GraphReading | undefined {
-  return given.get(parentURL) ?? (conditions.includes("require") ? bare.get(parentURL) : undefined);
+  return givenAddresses.get(parentURL) ?? (conditions.includes("require") ? bare.get(parentURL) : undefined);
 }
 
-function taken(href: string, file: string, reading: GraphReading): string {
+function registerModule(href: string, file: string, reading: GraphReading): string {
   const address = at(href, reading);
-  note(file, reading);
-  given.set(address, reading);
+  noteFile(file, reading);
+  givenAddresses.set(address, reading);
   bare.set(pathToFileURL(file).href, reading);
   return address;
 }

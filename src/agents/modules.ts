@@ -25,11 +25,11 @@ export async function loadModules({ modules, folder, sourceNames }: Project, str
   if (modules.length === 0) return { tools: [], sources: [], anew: [] };
   const { of, anew, forget } = addressesOf(modules, folder, strata);
   try {
-    const loaded = await Promise.all(modules.map((file) => load(file, of(file), folder)));
+    const loaded = await Promise.all(modules.map((file) => loadModule(file, of(file), folder)));
     for (const [i, { sources }] of loaded.entries())
       for (const { name } of sources)
         if (sourceNames.includes(name))
-          throw failed(
+          throw moduleFailed(
             modules[i] ?? "",
             `one of its sources has the name of a built-in one, ${name}; give it another name`,
           );
@@ -44,14 +44,14 @@ export async function loadModules({ modules, folder, sourceNames }: Project, str
   }
 }
 
-async function load(file: string, address: string, folder: string): Promise<Modules> {
+async function loadModule(file: string, address: string, folder: string): Promise<Modules> {
   const exported = Object.entries(await namespaceOf(file, address, folder)).flatMap(([name, value]) =>
     Array.isArray(value) ? value.map((one: unknown) => ({ name, value: one })) : [{ name, value }],
   );
   const tools = exported.flatMap(({ name, value }) => (isTool(value) ? [checkedTool(value, name, file)] : []));
   const sources = exported.flatMap(({ name, value }) => (isSource(value) ? [checkedSource(value, name, file)] : []));
   if (tools.length + sources.length > 0) return { tools, sources };
-  throw failed(file, "it exports no tool and no source; export what `defineTool` or `defineSource` returns");
+  throw moduleFailed(file, "it exports no tool and no source; export what `defineTool` or `defineSource` returns");
 }
 
 async function namespaceOf(file: string, address: string, folder: string): Promise<object> {
@@ -59,16 +59,16 @@ async function namespaceOf(file: string, address: string, folder: string): Promi
     const namespace: unknown = await import(address);
     return typeof namespace === "object" && namespace !== null ? namespace : {};
   } catch (thrown) {
-    const { message, code } = said(thrown);
+    const { message, code } = describeThrown(thrown);
     const missing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
     const next = missing
       ? `run \`npm install\` in ${folder} for the packages that it imports`
       : "fix the file and start again";
-    throw failed(file, `it cannot be loaded (${message}); ${next}`, thrown);
+    throw moduleFailed(file, `it cannot be loaded (${message}); ${next}`, thrown);
   }
 }
 
-function said(thrown: unknown): { readonly message: string; readonly code: unknown } {
+function describeThrown(thrown: unknown): { readonly message: string; readonly code: unknown } {
   if (!(thrown instanceof Error)) return { message: String(thrown), code: undefined };
   // Node tells the place of a syntax error in the first line of its stack, as `file:line`.
   const line = thrown instanceof SyntaxError ? /^[^\n]*?:(\d+)\n/.exec(thrown.stack ?? "")?.[1] : undefined;
@@ -76,7 +76,7 @@ function said(thrown: unknown): { readonly message: string; readonly code: unkno
   return { message: line === undefined ? message : `line ${line}: ${message}`, code: "code" in thrown && thrown.code };
 }
 
-const failed = (file: string, why: string, cause?: unknown): StrataError =>
+const moduleFailed = (file: string, why: string, cause?: unknown): StrataError =>
   new StrataError("module_failed", `the module ${file} cannot be used: ${why}`, { file }, cause);
 
 // Node takes the types of a module away without reading them: what they promise is looked at here.
@@ -100,13 +100,13 @@ const hasAll = (value: unknown, names: readonly string[]): boolean =>
 function checkedTool(tool: Tool, name: string, file: string): Tool {
   const { error } = TOOL.safeParse(tool);
   if (error === undefined) return tool;
-  throw failed(file, `its tool ${name} is not valid: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+  throw moduleFailed(file, `its tool ${name} is not valid: ${z.prettifyError(error).replaceAll("\n", " ")}`);
 }
 
 function checkedSource(source: OwnSource, name: string, file: string): OwnSource {
   const { error } = SOURCE.safeParse(source);
   if (error !== undefined) {
-    throw failed(file, `its source ${name} is not valid: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+    throw moduleFailed(file, `its source ${name} is not valid: ${z.prettifyError(error).replaceAll("\n", " ")}`);
   }
   return source;
 }

@@ -13,7 +13,7 @@ const USUAL = { slots: 1_000, threads: 10_000, ttlHours: 24, graceMinutes: 10, r
 const OF_BLUEPRINT = /^(?:layers|handlers)\//;
 const COMMON_LAYERS = ["layers/precedence.md", "layers/safety.md"];
 
-const count = (most: number) => z.number().int("expected a whole number").min(1).max(most);
+const wholeNumberUpTo = (most: number) => z.number().int("expected a whole number").min(1).max(most);
 
 const LISTENER = z.looseObject({
   name: z.string().regex(SLUG, "expected a name of a-z, 0-9, `_` and `-`"),
@@ -28,17 +28,17 @@ const ORGANISM = z.looseObject({
     .looseObject({
       context_buffer: z
         .looseObject({
-          max_slots_per_thread: count(1_000_000).optional(),
-          max_threads: count(10_000_000).optional(),
+          max_slots_per_thread: wholeNumberUpTo(1_000_000).optional(),
+          max_threads: wholeNumberUpTo(10_000_000).optional(),
           ttl_hours: z.number().min(0.001).max(100_000).optional(),
         })
         .optional(),
       prompt_registry: z.looseObject({ allow_runtime_update: z.boolean().optional() }).optional(),
       llm: z
         .looseObject({
-          rate_limit_per_agent: count(100_000).optional(),
+          rate_limit_per_agent: wholeNumberUpTo(100_000).optional(),
           cache_ttl_seconds: z.number().int("expected whole seconds").min(0).max(2_592_000).optional(),
-          max_tokens_per_request: count(1_000_000).optional(),
+          max_tokens_per_request: wholeNumberUpTo(1_000_000).optional(),
         })
         .optional(),
     })
@@ -67,7 +67,7 @@ export function translateOrganism(
   const yaml = editableYaml(texts.get("strata.yaml") ?? "");
   const { organism: { name } = { name: "home" }, platform: { context_buffer: buffer, llm } = {} } = organism;
   yaml.set("organization", name);
-  yaml.set("entry", yaml.createNode(entriesOf(organism)));
+  yaml.set("entry", yaml.createNode(findEntryListeners(organism)));
   yaml.set(
     "buffer",
     yaml.createNode({
@@ -84,7 +84,7 @@ export function translateOrganism(
   const reply = llm?.max_tokens_per_request ?? USUAL.reply;
   yaml.set(
     "agents",
-    yaml.createNode(Object.fromEntries(organism.listeners.map((one) => [one.name, agentOf(one, reply)]))),
+    yaml.createNode(Object.fromEntries(organism.listeners.map((one) => [one.name, translateListener(one, reply)]))),
   );
   const keys = leavesOf(source.value).map(({ path, value }): TranslatedKey => {
     const line = source.locate(path, true).line;
@@ -96,7 +96,7 @@ export function translateOrganism(
     one.prompt === undefined ? [[handlerOf(one.name), stub(one)] as const] : [],
   );
   return {
-    files: new Map([...kept, ...handlers, ["strata.yaml", textOf(yaml.toString({ lineWidth: 0 }), from.file)]]),
+    files: new Map([...kept, ...handlers, ["strata.yaml", replaceHeader(yaml.toString({ lineWidth: 0 }), from.file)]]),
     keys: [...keys, ...withoutPrompt(organism, (path) => source.locate(path, true).line)].toSorted(
       (a, b) => a.line - b.line,
     ),
@@ -104,7 +104,7 @@ export function translateOrganism(
 }
 
 /** What the blueprint's first lines say is about its own agents. */
-const textOf = (yaml: string, file: string): string =>
+const replaceHeader = (yaml: string, file: string): string =>
   yaml.replace(
     /^(?:#.*\n)+/,
     `# Agents that ask each other over declared edges, translated from ${basename(file)}. After a change, run \`strata lock\`.\n`,
@@ -123,14 +123,14 @@ function checkPeers({ listeners }: Organism, report: Report): void {
 }
 
 /** Those that nobody asks are there for people. */
-function entriesOf({ listeners }: Organism): readonly string[] {
+function findEntryListeners({ listeners }: Organism): readonly string[] {
   const asked = new Set(listeners.flatMap(({ name, peers }) => peers.filter((peer) => peer !== name)));
   const first = listeners.map(({ name }) => name);
   const free = first.filter((name) => !asked.has(name));
   return free.length > 0 ? free : first.slice(0, 1);
 }
 
-function agentOf(
+function translateListener(
   { name, description = `The listener ${name}.`, prompt, peers }: Organism["listeners"][number],
   reply: number,
 ) {
@@ -174,7 +174,7 @@ function leavesOf(value: unknown, path: Path = []): readonly Leaf[] {
   return members.flatMap(([step, one]) => leavesOf(one, [...path, step]));
 }
 
-type Outcome = { readonly to: string } | { readonly next: string };
+type Translated = { readonly to: string } | { readonly next: string };
 
 const BUFFER: Readonly<Record<string, string>> = {
   max_slots_per_thread: "slots",
@@ -187,7 +187,7 @@ const LISTENED: Readonly<Record<string, string>> = {
   peers: "peers",
 };
 
-function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Outcome {
+function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Translated {
   const [top, second, third] = path.map(String);
   if (top === "organism" && second === "name") return { to: `organization: ${value}` };
   const buffer = second === "context_buffer" && top === "platform" ? BUFFER[third ?? ""] : undefined;
@@ -207,7 +207,7 @@ function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Outcome
     : { to: `${field} of agents.${listener?.name}` };
 }
 
-function ofModel(key: string, value: unknown): Outcome {
+function ofModel(key: string, value: unknown): Translated {
   if (key === "max_tokens_per_request") return { to: `budgets.reply of each agent: ${value}` };
   if (key === "rate_limit_per_agent") return { to: `limits.agent.calls: ${value}` };
   if (key === "cache_ttl_seconds")

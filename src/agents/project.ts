@@ -105,7 +105,7 @@ export function declaring<Keys extends AgentKeys>(keys: Keys, sources: SourceFor
       const named = locate(path);
       const file = resolve(named);
       const dotenv = readDotenv(reading.envFolder ?? dirname(named));
-      return projectOf(readYaml(named, read(named)), { ...reading, schema, file, folder: dirname(file), dotenv });
+      return projectOf(readYaml(named, readSource(named)), { ...reading, schema, file, folder: dirname(file), dotenv });
     },
     projectInCode: (config, { folder, ...reading }) => {
       const source: YamlSource = { file: IN_CODE, value: config, locate: () => ({ line: 0, column: 0 }) };
@@ -120,13 +120,13 @@ export function declaring<Keys extends AgentKeys>(keys: Keys, sources: SourceFor
 
 const IN_CODE = "the agents in code";
 
-interface Place extends Pick<Project, "file" | "folder">, ReadOptions {
+interface ProjectSource extends Pick<Project, "file" | "folder">, ReadOptions {
   readonly dotenv: string | undefined;
   readonly schema: Schema;
   readonly inCode?: true;
 }
 
-function projectOf(source: YamlSource, place: Place): Project {
+function projectOf(source: YamlSource, place: ProjectSource): Project {
   const { file, folder, env, dotenv, schema, inCode, recordOnly = false, withoutSecrets = recordOnly } = place;
   const report = reportOn(source);
   const config = readConfig(report, schema);
@@ -202,7 +202,7 @@ function locate(path: string): string {
   throw new StrataError("config_missing", `there is no strata.yaml ${where}; ${next}`, { path });
 }
 
-function read(file: string): string {
+function readSource(file: string): string {
   try {
     return readText(file);
   } catch (error) {
@@ -226,7 +226,7 @@ export function variableAt(folder: string, env: Environment, name: string): stri
 
 function readDotenv(folder: string): string | undefined {
   const file = join(folder, ".env");
-  return existsSync(file) ? read(file) : undefined;
+  return existsSync(file) ? readSource(file) : undefined;
 }
 
 /** A key pasted into a prompt would be sent to the provider, kept in the record and shown by `explain`. */

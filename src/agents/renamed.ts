@@ -56,20 +56,20 @@ export const nameOfToday = (key: string, path: Path): string | undefined =>
   translation(WRITTEN, "today", key, path.map(String));
 
 /** An agent with the names of its stored form. */
-export const withFirstNames = (agent: unknown): unknown => renamed(agent, "first", []);
+export const withFirstNames = (agent: unknown): unknown => renameValue(agent, "first", []);
 
 /** A stored agent with the names of today. */
-export const withNamesOfToday = (spec: unknown): unknown => renamed(spec, "today", []);
+export const withNamesOfToday = (spec: unknown): unknown => renameValue(spec, "today", []);
 
 type Direction = "today" | "first";
 
-function renamed(value: unknown, to: Direction, place: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((one, i) => renamed(one, to, [...place, String(i)]));
+function renameValue(value: unknown, to: Direction, place: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((one, i) => renameValue(one, to, [...place, String(i)]));
   if (typeof value === "string") return translation(STORED_VALUES, to, value, place) ?? value;
   if (value === null || typeof value !== "object") return value;
   const members = Object.entries(value).map(([name, member]) => {
     const other = translation(STORED_KEYS, to, name, place) ?? name;
-    return [other, renamed(member, to, [...place, to === "today" ? other : name])];
+    return [other, renameValue(member, to, [...place, to === "today" ? other : name])];
   });
   return Object.fromEntries(members);
 }

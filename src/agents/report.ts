@@ -77,12 +77,12 @@ function writeProblem({ file, line, column, path, value, expected }: Problem): s
 function shownAt(source: YamlSource, path: Path): string {
   const value = valueAt(source.value, path);
   const mayBeSecret = path[0] === "providers" || path[0] === "secrets";
-  if (!mayBeSecret || typeof value !== "string" || isPlain(path, value)) return show(value);
+  if (!mayBeSecret || typeof value !== "string" || isHarmlessValue(path, value)) return show(value);
   return "(hidden)";
 }
 
 /** A provider's kind, region or address in a form that no key has: words without digits, a place, an address without a query. */
-function isPlain([top, , key, ...deeper]: Path, value: string): boolean {
+function isHarmlessValue([top, , key, ...deeper]: Path, value: string): boolean {
   if (top !== "providers" || typeof key !== "string" || deeper.length > 0) return false;
   return PLAIN.get(key)?.test(value) ?? false;
 }

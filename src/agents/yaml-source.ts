@@ -24,11 +24,11 @@ const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
  * @throws StrataError `config_invalid` with every finding
  */
 export function readYaml(file: string, text: string): YamlSource {
-  const document = read.get(text) ?? parsed(file, text);
-  read.delete(text);
-  read.set(text, document);
-  const [oldest] = read.keys();
-  if (read.size > MOST_READ && oldest !== undefined) read.delete(oldest);
+  const document = parsedDocuments.get(text) ?? parseYaml(file, text);
+  parsedDocuments.delete(text);
+  parsedDocuments.set(text, document);
+  const [oldest] = parsedDocuments.keys();
+  if (parsedDocuments.size > MOST_READ && oldest !== undefined) parsedDocuments.delete(oldest);
   return {
     file,
     // A value of its own for each: whoever gets one may freeze it.
@@ -38,10 +38,10 @@ export function readYaml(file: string, text: string): YamlSource {
 }
 
 /** What was read last, by its text: a command reads the same declarations several times, and parsing them takes longer than all else it does with them. */
-const read = new Map<string, Document>();
+const parsedDocuments = new Map<string, Document>();
 const MOST_READ = 16;
 
-function parsed(file: string, text: string): Document {
+function parseYaml(file: string, text: string): Document {
   const refuse = (findings: readonly { offset: number; expected: string }[]): void => {
     if (findings.length === 0) return;
     const problems = findings
@@ -116,7 +116,7 @@ function keyFindings(document: Document): { offset: number; expected: string }[]
       for (const { key } of map.items) {
         const name = isScalar(key) ? key.value : undefined;
         const expected = keyFault(name, seen);
-        if (expected !== undefined) findings.push({ offset: startOf(key), expected });
+        if (expected !== undefined) findings.push({ offset: nodeStart(key), expected });
         seen.add(name);
       }
     },
@@ -132,7 +132,7 @@ function keyFault(name: unknown, seen: ReadonlySet<unknown>): string | undefined
   return seen.has(name) ? `key ${show(name)} appears twice here; keep one of them` : undefined;
 }
 
-const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+const nodeStart = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
 /** Follows the path as far as it goes; where it ends early, the last key that exists is the best place to name. */
 function offsetOf(document: Document, path: Path, key: boolean): number {
@@ -143,13 +143,13 @@ function offsetOf(document: Document, path: Path, key: boolean): number {
     if (isMap(node)) {
       const pair = node.items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === step);
       if (pair === undefined) return offset;
-      offset = startOf(pair.key);
+      offset = nodeStart(pair.key);
       node = isNode(pair.value) ? pair.value : null;
-      if (last && !key && isScalar(node)) return startOf(node);
+      if (last && !key && isScalar(node)) return nodeStart(node);
     } else if (isSeq(node)) {
       const item = typeof step === "number" ? node.items[step] : undefined;
       if (!isNode(item)) return offset;
-      offset = startOf(item);
+      offset = nodeStart(item);
       node = item;
     }
   }

@@ -48,13 +48,13 @@ export interface Answer extends AsyncIterable<TurnEvent> {
 /** The default channel of programs. */
 const CHANNEL = "program";
 
-interface Asking {
+interface Caller {
   readonly runtime: Runtime;
   readonly actor: Allowed<"post">;
 }
 
 /** Asks agents for a program. What is asked in one conversation at the same time is answered one after the other. */
-export function openAsk(asking: Asking): (question: Question) => Answer {
+export function openAsk(asking: Caller): (question: Question) => Answer {
   const last = new Map<string, Promise<void>>();
   return (question) => {
     const turn = (): AsyncGenerator<TurnEvent> => inTurn(asking, question, last);
@@ -63,11 +63,11 @@ export function openAsk(asking: Asking): (question: Question) => Answer {
 }
 
 async function* inTurn(
-  asking: Asking,
+  asking: Caller,
   question: Question,
   last: Map<string, Promise<void>>,
 ): AsyncGenerator<TurnEvent> {
-  const agent = agentOf(asking, question);
+  const agent = resolveAgent(asking, question);
   const { contact, conversation } = question;
   const key = JSON.stringify([agent, contact, conversation]);
   const before = last.get(key);
@@ -75,7 +75,7 @@ async function* inTurn(
   last.set(key, ended.promise);
   try {
     await before;
-    yield* asked(asking, question, agent);
+    yield* askAgent(asking, question, agent);
   } finally {
     ended.resolve();
     if (last.get(key) === ended.promise) last.delete(key);
@@ -93,7 +93,7 @@ const WANTED: Readonly<Record<keyof (Asker & Words & PayloadFor), Wanted>> = {
 };
 
 /** @throws StrataError `invalid_input`; `no_listener` where a payload names no agent */
-function agentOf({ runtime, actor }: Asking, question: Question): AgentName {
+function resolveAgent({ runtime, actor }: Caller, question: Question): AgentName {
   checkGiven("ask", { ...question }, WANTED);
   const { agent } = question;
   const isPayload = "payload" in question && "payloadType" in question;
@@ -105,7 +105,7 @@ function agentOf({ runtime, actor }: Asking, question: Question): AgentName {
   return runtime.use(PEER_API).listenerFor(actor, "payloadType" in question ? question.payloadType : "");
 }
 
-async function* asked({ runtime, actor }: Asking, question: Question, agent: AgentName): AsyncGenerator<TurnEvent> {
+async function* askAgent({ runtime, actor }: Caller, question: Question, agent: AgentName): AsyncGenerator<TurnEvent> {
   const { contact, conversation: key = "main", signal } = question;
   const to = { agent, contact: contactId(contact), channel: CHANNEL, key };
   const content =

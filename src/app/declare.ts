@@ -68,7 +68,7 @@ const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
 export async function declaredBy(
   projects: readonly Project[],
   options: PlacedOptions,
-  around: Around,
+  around: ToolAccess,
 ): Promise<Declared> {
   const modules = await Promise.all(projects.map((project) => loadModules(project, STRATA)));
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
@@ -106,7 +106,7 @@ export async function declaredBy(
 }
 
 /** Agents of the record that are no longer declared, as they were last. What cannot be read any more is left out: `verify` names it. */
-async function formerAgents({ store }: Around, org: OrgId, agents: readonly Agent[]): Promise<readonly Agent[]> {
+async function formerAgents({ store }: ToolAccess, org: OrgId, agents: readonly Agent[]): Promise<readonly Agent[]> {
   const kept = await store.lastVersions(
     org,
     agents.map(({ name }) => name),
@@ -127,9 +127,13 @@ function replacing(tool: Tool, real: readonly Tool[]): Tool {
 }
 
 /** What tools can access: the record, the folders of the projects, and the operations. */
-type Around = Pick<ToolDeps, "store" | "disk"> & { readonly operations: OperationAccess };
+type ToolAccess = Pick<ToolDeps, "store" | "disk"> & { readonly operations: OperationAccess };
 
-function builtInTools(projects: readonly Project[], { data }: PlacedOptions, around: Around): Promise<readonly Tool[]> {
+function builtInTools(
+  projects: readonly Project[],
+  { data }: PlacedOptions,
+  around: ToolAccess,
+): Promise<readonly Tool[]> {
   const all = projects.flatMap(({ agents }) => [...agents.values()]);
   const agentOf = ({ org, agent }: AgentOwner): Agent | undefined =>
     all.find((one) => one.org === org && one.name === agent);

@@ -101,7 +101,7 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
     const hasCode = projects.some(({ modules }) => modules.length > 0);
     const elsewhere = hasCode ? otherProcesses({ options: place, ...(model !== undefined && { model }) }) : undefined;
     const reports: LintReport[] = [];
-    for (const agent of chosen(declared, options.agent)) {
+    for (const agent of chooseAgents(declared, options.agent)) {
       const report = await reportOn(agent, { declared, store, options, elsewhere });
       const open = unlocked.find(({ agents }) => agents.has(agent.name));
       reports.push({ ...report, ...(open && { lockMissing: lockFile(open) }) });
@@ -123,7 +123,7 @@ function isLocked(project: Project): boolean {
   }
 }
 
-function chosen({ agents }: Declared, name: AgentName | undefined): readonly Agent[] {
+function chooseAgents({ agents }: Declared, name: AgentName | undefined): readonly Agent[] {
   if (name === undefined) return agents;
   const found = agents.filter((agent) => agent.name === name);
   if (found.length > 0) return found;
@@ -134,14 +134,14 @@ function chosen({ agents }: Declared, name: AgentName | undefined): readonly Age
   throw new StrataError("agent_not_found", `no agent is named ${name}${near}`, { name });
 }
 
-interface Around {
+interface LintContext {
   readonly declared: Declared;
   readonly store: Store;
   readonly options: LintOptions;
   readonly elsewhere: ReturnType<typeof otherProcesses> | undefined;
 }
 
-async function reportOn(agent: Agent, { declared, store, options, elsewhere }: Around): Promise<LintReport> {
+async function reportOn(agent: Agent, { declared, store, options, elsewhere }: LintContext): Promise<LintReport> {
   const model = options.model ?? declared.wireOf(agent);
   const card = declared.cardOf(model);
   const rates = ratesOf(card);

@@ -197,7 +197,7 @@ function joined(options: PlacedOptions, joining: Joining): App {
     renameFiles: filesMover(options),
     filesOf: (scope: ContactScope) => filesIn(workspacesIn(options.data), scope),
   };
-  const parts = partsOf({ store, vectors, accounts, disk, features, channels, ...files, now: () => now, clock });
+  const parts = runtimeParts({ store, vectors, accounts, disk, features, channels, ...files, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
@@ -294,7 +294,7 @@ interface Changing
   readonly now: () => Declared;
 }
 
-function partsOf({ now, ...rest }: Changing): RuntimeParts {
+function runtimeParts({ now, ...rest }: Changing): RuntimeParts {
   return {
     ...rest,
     agents: {
@@ -369,7 +369,7 @@ function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "countAhea
 
 /** A worker's name in a lease: machine, process id and start time, so that a reused process id is recognised. */
 function holderName(pid: number): string {
-  return `${hostname()}/${pid}/${startOf(pid)}`;
+  return `${hostname()}/${pid}/${processStart(pid)}`;
 }
 
 /** Whether the holder may still be running. For another machine this is unknown: its lease expires by itself. */
@@ -382,11 +382,11 @@ function isHolderAlive(holder: string): boolean {
     // EPERM: it runs and belongs to another user.
     return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
   }
-  return startOf(Number(pid)) === began;
+  return processStart(Number(pid)) === began;
 }
 
 /** The start time of a process, in ticks of the system; empty if unknown. */
-function startOf(pid: number): string {
+function processStart(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
   } catch {

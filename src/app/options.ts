@@ -89,7 +89,7 @@ export function checkGiven(
   for (const [name, { form, next, required }] of Object.entries(wanted)) {
     const value = given[name];
     if (value === undefined ? required !== true : isOf(form, value)) continue;
-    const message = `${to} wants \`${name}\`, ${next}; it is ${value === undefined ? "missing" : shown(value)}`;
+    const message = `${to} wants \`${name}\`, ${next}; it is ${value === undefined ? "missing" : showValue(value)}`;
     throw new StrataError("invalid_input", message, { option: name });
   }
 }
@@ -112,7 +112,7 @@ function isOf(form: Wanted["form"], value: unknown): boolean {
 }
 
 /** Anything, also what JSON cannot write. */
-const shown = (value: unknown): string =>
+const showValue = (value: unknown): string =>
   typeof value === "object" || typeof value === "string" ? JSON.stringify(value).slice(0, 200) : String(value);
 
 /**

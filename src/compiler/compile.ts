@@ -68,7 +68,7 @@ export function compile(input: CompileInput): Compilation {
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, shown }), count);
   const above = saidAbove(running?.transcript ?? []);
   const whole = wholeMessage(input.events, { above, count });
-  const { epoch, room } = begin(input, running, { tail, whole, above, pendingEdits: pendingEdits.tokens });
+  const { epoch, room } = startEpoch(input, running, { tail, whole, above, pendingEdits: pendingEdits.tokens });
   const tailSent = renderWithin(tail, room.shares, { place: "tail", count });
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
@@ -245,7 +245,7 @@ function isRoomBeside(size: number, limit: number, { tail, whole }: Coming): boo
   return wantedSum(tailSections(tail, free, free)) <= free;
 }
 
-type Shared = ReturnType<typeof shareRoom>;
+type SharedRoom = ReturnType<typeof shareRoom>;
 
 /** What comes after the prefix and the transcript. */
 interface Coming {
@@ -261,11 +261,11 @@ interface Coming {
  * The epoch that the turn continues with, and how the sections after its prefix share the rest.
  * @throws StrataError `budget_too_small`
  */
-function begin(
+function startEpoch(
   input: CompileInput,
   running: Epoch | undefined,
   coming: Coming,
-): { readonly epoch: Epoch; readonly room: Shared } {
+): { readonly epoch: Epoch; readonly room: SharedRoom } {
   const share = (epoch: Epoch) => ({
     epoch,
     room: shareRoom(input, coming, epoch),

@@ -37,14 +37,14 @@ export function cutParts(
     return i === longest ? "" : beginningWithin(text, (shares[i] ?? 0) - count(layerTruncated(name, 0)), count);
   });
   const written = (beginning: string): string =>
-    bodyOf(
+    joinShownParts(
       layer,
       filled,
       shown.map((text, i) => (i === longest ? beginning : text)),
     );
   if (longest !== undefined)
     shown[longest] = beginningWithin(filled[longest]?.text ?? "", room, (part) => block(written(part)));
-  const text = bodyOf(layer, filled, shown);
+  const text = joinShownParts(layer, filled, shown);
   if (shown.every((one) => one === "") || block(text) > room) return undefined;
   const lengths = new Map(filled.map((part, i) => [part, shown[i]?.length ?? 0]));
   return { text, lengths: parts.map((part) => lengths.get(part) ?? 0) };
@@ -72,7 +72,7 @@ function sharesOf(parts: readonly LayerPart[], sizes: readonly number[], room: n
   });
 }
 
-function bodyOf(layer: string, parts: readonly LayerPart[], shown: readonly string[]): string {
+function joinShownParts(layer: string, parts: readonly LayerPart[], shown: readonly string[]): string {
   const isOnly = parts.length === 1;
   const texts = parts.flatMap(({ name, text }, i) => {
     const beginning = shown[i] ?? "";

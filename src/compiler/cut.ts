@@ -63,10 +63,10 @@ function cutTranscript(epoch: Epoch, room: number, cutting: Cutting): Cut {
   let from = turns.length - (held.length > 0 ? 1 : 0);
   const old = oldSummary(epoch);
   const most = widest(epoch.cut + turns.flat().length);
-  const withOld = mark(most, count, { isKept: true, at: 0, ...(old && { summary: old }) });
+  const withOld = cutNotice(most, count, { isKept: true, at: 0, ...(old && { summary: old }) });
   // The summary of an earlier cut stays, unless it alone is too much.
   const kept = withOld.tokens <= room / 2 ? old : undefined;
-  const longest = kept === undefined ? mark(most, count, { isKept: true, at: 0 }) : withOld;
+  const longest = kept === undefined ? cutNotice(most, count, { isKept: true, at: 0 }) : withOld;
   // A declared size counts only the thread's own messages, and the turn that reaches it stays whole. Otherwise the mark is part of the
   // size.
   const [least, limit] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
@@ -119,7 +119,7 @@ export function withEarlierIn(epoch: Epoch, room: number, growth: number, count:
   const behind = first + before.length + 1;
   const rest = transcript.slice(behind);
   const day = dayBefore(transcript.slice(0, behind), rest);
-  const marked = mark(epoch.cut, count, { isKept: left.length > 0, ...day, ...(summary && { summary }) });
+  const marked = cutNotice(epoch.cut, count, { isKept: left.length > 0, ...day, ...(summary && { summary }) });
   return { ...epoch, transcript: [...transcript.slice(0, first), ...left, marked, ...rest] };
 }
 
@@ -137,11 +137,11 @@ function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behi
   if (cut === 0) return { transcript: rest, cut };
   const gap = epoch.transcript.length - rest.length;
   const marked = { ...dayBefore(epoch.transcript.slice(0, gap), rest), ...(summary && { summary }) };
-  const beside = total(rest) + mark(cut, count, { isKept: true, ...marked }).tokens;
+  const beside = total(rest) + cutNotice(cut, count, { isKept: true, ...marked }).tokens;
   const free = (plan?.declared ? (room * 3) / 4 : room / 2) - beside;
   const earlier = earlierMessages(epoch, own.slice(0, least), Math.min(free, room / 2), count);
   const isKept = earlier.length > 0;
-  return { transcript: [...earlier, mark(cut, count, { isKept, ...marked }), ...rest], cut };
+  return { transcript: [...earlier, cutNotice(cut, count, { isKept, ...marked }), ...rest], cut };
 }
 
 /** The day of what follows a mark, where it leaves that to the frames that the mark replaces. */
@@ -165,7 +165,7 @@ export function leastOf(epoch: Epoch, count: CountTokens): number {
   if (epoch.cut + ofTurns === 0) return tokens;
   const held = heldOf(epoch);
   const gone = epoch.transcript.slice(0, epoch.transcript.length - held.length);
-  const least = mark(widest(epoch.cut + ofTurns), count, { isKept: false, ...dayBefore(gone, held) }).tokens;
+  const least = cutNotice(widest(epoch.cut + ofTurns), count, { isKept: false, ...dayBefore(gone, held) }).tokens;
   return Math.min(tokens, total(held) + least);
 }
 
@@ -194,7 +194,7 @@ interface Marked {
   readonly summary?: StandingSummary;
 }
 
-function mark(cut: number, count: CountTokens, { isKept, at, summary }: Marked): TranscriptMessage {
+function cutNotice(cut: number, count: CountTokens, { isKept, at, summary }: Marked): TranscriptMessage {
   const sentence = messagesGone(cut, { isKept, ...(summary && { summarized: summary.upTo }) });
   const said = at === undefined ? sentence : `${sentence}\n${dayLine(at)}`;
   const gone = { type: "text", text: trusted(said) } as const;

@@ -55,9 +55,10 @@ export function earlierMessages(
   const before = epoch.transcript.filter(isEarlier);
   const [first] = removed;
   const start = first === undefined ? 0 : epoch.transcript.indexOf(first);
-  const added = entriesOf(removed, saidAbove(epoch.transcript.slice(0, Math.max(start, 0))));
+  const added = collectEntries(removed, saidAbove(epoch.transcript.slice(0, Math.max(start, 0))));
   const sum = (messages: readonly TranscriptMessage[]) => messages.reduce((all, { tokens }) => all + tokens, 0);
-  const all = added.length === 0 ? before : [...before, written(added, count, before.length === 0 ? "first" : "next")];
+  const all =
+    added.length === 0 ? before : [...before, writeEntries(added, count, before.length === 0 ? "first" : "next")];
   if (sum(all) <= room) return all;
   const entries = [...before.flatMap(entriesIn), ...added];
   // How long the texts are says about how many can stay; what they are together is counted then.
@@ -68,7 +69,7 @@ export function earlierMessages(
     return size > room * RELEASED_TO;
   });
   for (let from = oldest + 1; from < entries.length; from += Math.ceil((entries.length - from) / 8)) {
-    const left = written(entries.slice(from), count, "released");
+    const left = writeEntries(entries.slice(from), count, "released");
     if (left.tokens <= room * RELEASED_TO) return [left];
   }
   return [];
@@ -83,7 +84,7 @@ const isFramed = (part: TranscriptMessage["message"]["parts"][number] | undefine
 
 type Form = "first" | "next" | "released";
 
-function written(entries: readonly Entry[], count: CountTokens, form: Form): TranscriptMessage {
+function writeEntries(entries: readonly Entry[], count: CountTokens, form: Form): TranscriptMessage {
   const groups: [Entry, ...Entry[]][] = [];
   for (const one of entries) {
     const group = groups.at(-1);
@@ -123,7 +124,7 @@ function entriesIn({ message }: TranscriptMessage): readonly Entry[] {
 }
 
 /** What stays of whole messages. What a schedule says is written down elsewhere, and comes again. */
-function entriesOf(messages: readonly TranscriptMessage[], before: FramedAbove): readonly Entry[] {
+function collectEntries(messages: readonly TranscriptMessage[], before: FramedAbove): readonly Entry[] {
   const entries: Entry[] = [];
   let above = before;
   let reply = "";
@@ -137,13 +138,13 @@ function entriesOf(messages: readonly TranscriptMessage[], before: FramedAbove):
       reply = isShort ? "" : text;
     }
     if (message.role !== "user") continue;
-    const said = saidIn(message.parts, above);
+    const said = saidEntries(message.parts, above);
     for (const part of message.parts)
       if (part.type === "text" && part.told === undefined) above = framedAbove(part.text, above);
     asked = said.at(-1);
     for (const entry of said) {
       // Such as "Yes, that one": without the reply before it, nobody knows which.
-      if (reply !== "" && tokens <= ANSWER + FRAME) entries.push({ ...repliedTo(entry), text: endOf(reply) });
+      if (reply !== "" && tokens <= ANSWER + FRAME) entries.push({ ...repliedTo(entry), text: replyEnding(reply) });
       reply = "";
       entries.push(entry);
     }
@@ -164,7 +165,7 @@ function replyIn(parts: readonly AssistantPart[]): string {
   return texts.join("\n").trim();
 }
 
-function saidIn(parts: readonly UserPart[], before: FramedAbove): readonly Entry[] {
+function saidEntries(parts: readonly UserPart[], before: FramedAbove): readonly Entry[] {
   const entries: Entry[] = [];
   let above = before;
   for (const part of parts) {
@@ -190,7 +191,7 @@ function saidIn(parts: readonly UserPart[], before: FramedAbove): readonly Entry
 }
 
 /** The end of a long reply, from a word on. */
-function endOf(reply: string): string {
+function replyEnding(reply: string): string {
   const line = reply.split("\n").findLast((one) => one.trim() !== "") ?? "";
   return `… ${line.length <= END ? line : line.slice(line.indexOf(" ", line.length - END) + 1)}`;
 }

@@ -37,7 +37,7 @@ export interface PendingEdits {
 export const NO_PENDING_EDITS: PendingEdits = { parts: [], entries: [], tokens: 0 };
 
 /** The epoch that the turn continues with, and how edits reach it. */
-interface Running {
+interface RunningEpoch {
   /** Undefined: the turn begins one. */
   readonly running: Epoch | undefined;
   readonly pendingEdits: PendingEdits;
@@ -51,14 +51,14 @@ interface Running {
  * The running epoch, or the one that replaces it. Law 1 forbids changing a prefix, so a text that was edited since is either shown in this
  * turn's message, or a new epoch begins with it, whichever costs less. An epoch that begins for another reason shows it anyway.
  */
-export function runningIn(input: CompileInput): Running {
+export function runningIn(input: CompileInput): RunningEpoch {
   const { agent, epoch, forgotten, binds, count } = input;
   if (epoch === undefined || agent.history === "log") return { running: undefined, pendingEdits: NO_PENDING_EDITS };
   if (input.renewal !== undefined)
     return { running: renewed(epoch, input, input.renewal), pendingEdits: NO_PENDING_EDITS, prefixNow: input };
   const before = forgotten ? begunAnew(epoch, input, "forgotten") : epoch;
   const prefixNow = { ...input, tools: before.prefix.tools, mode: before.mode };
-  const changed = changesIn(before, prefixNow);
+  const changed = prefixChanges(before, prefixNow);
   if (changed === undefined)
     return { running: before, pendingEdits: NO_PENDING_EDITS, ...(isKnown(input) && { prefixNow }) };
   const { fold, pendingEdits, layers } = changed;
@@ -145,7 +145,7 @@ interface Changes {
 }
 
 /** How the epoch's prefix differs from what it would be now; undefined if it does not differ and no other text was reported. */
-function changesIn(epoch: Epoch, input: CompileInput): Changes | undefined {
+function prefixChanges(epoch: Epoch, input: CompileInput): Changes | undefined {
   const { agent, contents, count } = input;
   // Only layers whose text was looked up: a text that is not known now stays as it is.
   const given = agent.layers.filter(({ id, scope, mutability }) => {

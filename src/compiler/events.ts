@@ -189,7 +189,7 @@ function cutEvent(event: Framable, share: number, count: CountTokens): UserPart[
  */
 export function frameResult(
   call: Pick<CallPart, "id" | "tool">,
-  answer: Answered & { readonly trust: Trust; readonly at: number },
+  answer: AnsweredTool & { readonly trust: Trust; readonly at: number },
   whole: number,
   count: CountTokens,
 ): ResultPart {
@@ -210,7 +210,7 @@ export function frameResult(
 }
 
 /** What a tool answered. */
-interface Answered extends Pick<ToolOutcome, "text" | "failed" | "media"> {
+interface AnsweredTool extends Pick<ToolOutcome, "text" | "failed" | "media"> {
   /** Media types that the model's API takes in a result. Default: all. */
   readonly takes?: readonly string[];
 }
@@ -219,7 +219,7 @@ interface Answered extends Pick<ToolOutcome, "text" | "failed" | "media"> {
  * Pictures and files that fit while the text gets what it needs, up to half of the room; a note for each; and the room left for the text.
  */
 function mediaWithin(
-  { text, failed, media = [], takes }: Answered,
+  { text, failed, media = [], takes }: AnsweredTool,
   whole: number,
   count: CountTokens,
 ): { readonly media: readonly (ImagePart | FilePart)[]; readonly notes: readonly string[]; readonly room: number } {

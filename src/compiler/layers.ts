@@ -47,7 +47,7 @@ export interface Rendered {
 export function draft(layer: Layer, content: LayerContent, mode: Mode, count: CountTokens): Draft | undefined {
   const appearance = layer.modes[mode];
   if (appearance === "absent") return undefined;
-  const line = appearance === "line" ? lineOf(layer, content) : undefined;
+  const line = appearance === "line" ? editedLine(layer, content) : undefined;
   const said = line === undefined ? orEmpty(content) : lined(content, line);
   const text = write(layer, said);
   return {
@@ -67,7 +67,7 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
  * The line that replaces what the layer says now: the edit's own, else the one that was reviewed. It is never made of the edited text: a
  * beginning of it would lose what stands behind, which may be what keeps the agent safe.
  */
-const lineOf = ({ line }: Layer, content: LayerContent): Trusted | undefined =>
+const editedLine = ({ line }: Layer, content: LayerContent): Trusted | undefined =>
   content.kind === "text" && (content.version ?? 0) > 0 ? (content.line ?? line) : line;
 
 const lined = (content: LayerContent, line: Trusted): LayerContent =>
@@ -166,7 +166,7 @@ function drop(one: Draft, at: At, room: number): Rendered {
 function finish(one: Draft, { place, count }: At, sent: SentLayer | undefined, fate: Fate): Rendered {
   const { layer, content } = one;
   const { text, shown } = sent ?? {};
-  const items = content.kind === "items" ? itemsOf(content, text === undefined ? 0 : shown) : undefined;
+  const items = content.kind === "items" ? countItems(content, text === undefined ? 0 : shown) : undefined;
   const parts = one.lined ? undefined : sentParts(content, sent === undefined ? [] : sent.lengths, count);
   const entry: LedgerEntry = {
     section: layer.id,
@@ -205,7 +205,7 @@ function sentParts(
   });
 }
 
-function itemsOf(content: Items, shown?: number): LedgerEntry["items"] {
+function countItems(content: Items, shown?: number): LedgerEntry["items"] {
   const { items, left = [] } = content;
   return { shown: shown ?? items.length, of: items.length, ...(left.length > 0 && { left }) };
 }

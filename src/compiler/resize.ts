@@ -12,7 +12,7 @@ export interface PrefixNow {
 }
 
 /** A request in the making, of which the prefix may be sized anew. */
-interface Running {
+interface ResizableRequest {
   readonly prefixNow?: PrefixNow;
   readonly ledger: Pick<Ledger, "limit">;
 }
@@ -22,7 +22,7 @@ interface Running {
  * turn. The same epoch if that changes nothing.
  */
 export function sizedAnew(
-  { prefixNow, ledger: { limit } }: Running,
+  { prefixNow, ledger: { limit } }: ResizableRequest,
   epoch: Epoch,
   live: readonly LedgerEntry[],
   count: CountTokens,
@@ -47,7 +47,7 @@ export function sizedAnew(
  * gives way before the conversation itself does. Otherwise undefined.
  */
 export function withinClaim(
-  { prefixNow, ledger: { limit } }: Running,
+  { prefixNow, ledger: { limit } }: ResizableRequest,
   epoch: Epoch,
   room: number,
   count: CountTokens,

@@ -65,7 +65,7 @@ export function stretchRequest(
   let left = 0;
   let above: FramedAbove = {};
   for (const memory of memories) {
-    const { sent, whole } = framed(memory, { most, count, above });
+    const { sent, whole } = frameStretch(memory, { most, count, above });
     if (countMessage(messageOf([...texts, sent]), count) > free) break;
     texts.push(sent);
     above = framedAbove(sent, above);
@@ -135,7 +135,7 @@ const messageOf = (texts: readonly Framed[]): Message => ({
 });
 
 /** What was said is framed as a message, what was saved as a memory. */
-function framed(
+function frameStretch(
   { kind, at, trust, speaker, content }: StretchMemory,
   { most, count, above }: { readonly most: number; readonly count: CountTokens; readonly above: FramedAbove },
 ) {

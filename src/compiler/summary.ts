@@ -30,7 +30,7 @@ export function messagesCut(running: Epoch | undefined, { epoch }: Compilation):
   return running === undefined ? 0 : epoch.cut - running.cut;
 }
 
-interface Asking {
+interface SummaryRequest {
   readonly words: number;
   readonly limit: number;
   readonly count: CountTokens;
@@ -47,7 +47,7 @@ interface Asking {
  * @param gone how many of the thread's own messages, from the first on, are removed
  * @param words the number of words that the summary may have
  */
-export function summaryRequest(running: Epoch, gone: number, asking: Asking): Compilation {
+export function summaryRequest(running: Epoch, gone: number, asking: SummaryRequest): Compilation {
   const marks = running.transcript.filter((one) => one.turn === null).length;
   const least = marks + gone;
   const lengths = [running.transcript.length, Math.max(asking.sent, least), least];
@@ -67,7 +67,7 @@ interface SummaryReach {
 function askingOver(
   running: Epoch,
   { length, least }: SummaryReach,
-  { words, limit, count, layers }: Asking,
+  { words, limit, count, layers }: SummaryRequest,
 ): Compilation {
   const transcript = running.transcript.slice(0, length);
   const beside = laidBeside({ ...running, transcript }, layers);

@@ -12,7 +12,7 @@ interface Looking {
 }
 
 /** A thread or a turn, as the answer has it. */
-interface Row<Id extends string> {
+interface ScopedItem<Id extends string> {
   readonly id: Id;
   readonly scope: ContactScope;
 }
@@ -27,7 +27,7 @@ export interface Column<Id extends string, Schema extends z.ZodType = z.ZodType>
   readonly read: (
     looking: Looking,
     scope: Scope,
-    rows: readonly Row<Id>[],
+    rows: readonly ScopedItem<Id>[],
   ) => Promise<ReadonlyMap<string, z.output<Schema> & {}>>;
   /** What people read; a column that is empty everywhere is left out. */
   readonly show: (value: z.output<Schema>) => string;
@@ -59,7 +59,7 @@ export const columnsOf = (features: readonly { readonly columns?: Partial<Column
 });
 
 /** The rows with the fields of all columns. Each column is read once for all rows of an agent. */
-export async function withColumns<Id extends string, R extends Row<Id>>(
+export async function withColumns<Id extends string, R extends ScopedItem<Id>>(
   columns: readonly Column<Id>[],
   looking: Looking,
   rows: readonly R[],

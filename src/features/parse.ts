@@ -18,27 +18,29 @@ export function parsed<S extends z.ZodObject>(schema: S, values: unknown, naming
   if (result.success) return result.data;
   const fields = Object.keys(schema.shape);
   // One value may break several rules that are told in the same words.
-  const problems = [...new Set(result.error.issues.map((issue) => problemOf(issue, values, { naming, fields })))];
+  const problems = [...new Set(result.error.issues.map((issue) => describeIssue(issue, values, { naming, fields })))];
   const many = problems.length === 1 ? "" : `${problems.length} problems: `;
   throw new StrataError("invalid_input", `${many}${problems.join("; ")}`, { in: naming.whole, problems });
 }
 
-interface Around {
+interface FieldNaming {
   readonly naming: Naming;
   readonly fields: readonly string[];
 }
 
-function problemOf(issue: z.core.$ZodIssue, values: unknown, { naming, fields }: Around): string {
+function describeIssue(issue: z.core.$ZodIssue, values: unknown, { naming, fields }: FieldNaming): string {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${naming.whole} has no field ${short(key)}${suggestion(key, fields)}`).join("; ");
+    return issue.keys
+      .map((key) => `${naming.whole} has no field ${shortJson(key)}${suggestion(key, fields)}`)
+      .join("; ");
   }
   const found = valueAt(values, issue.path);
-  if (issue.path.length === 0) return `${naming.whole} must be a JSON object, not ${short(found)}`;
+  if (issue.path.length === 0) return `${naming.whole} must be a JSON object, not ${shortJson(found)}`;
   const field = naming.field(issue.path.join("."));
   if (found === undefined) return `${field} is missing: it must be ${expectation(issue)}`;
   const near =
     issue.code === "invalid_value" && typeof found === "string" ? didYouMean(found, issue.values.map(String)) : "";
-  return `${field} must be ${expectation(issue)}, not ${short(found)}${near}`;
+  return `${field} must be ${expectation(issue)}, not ${shortJson(found)}${near}`;
 }
 
 const UNITS: Readonly<Record<string, string>> = { string: " characters long", array: " values" };
@@ -67,7 +69,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** A value as far as a sentence needs it. */
-function short(value: unknown): string {
+function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -48,7 +48,7 @@ async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
 
 /** The files of this machine. Pipes and devices are opened without waiting, and not read. */
 export const DISK: FileReader = {
-  read: (path, most) => unlessMissing(readText(path, most)),
+  read: (path, most) => unlessMissing(readTextFile(path, most)),
   exists: (path) =>
     access(path).then(
       () => true,
@@ -58,7 +58,7 @@ export const DISK: FileReader = {
   real: (path) => unlessMissing(realpath(path)),
 };
 
-async function readText(path: string, most: number): Promise<ReadFile> {
+async function readTextFile(path: string, most: number): Promise<ReadFile> {
   const file = await open(path, O_RDONLY | O_NONBLOCK);
   try {
     const entry = await file.stat();

@@ -25,7 +25,7 @@ export interface FoundSecret {
   readonly end: number;
 }
 
-interface Rule {
+interface SecretRule {
   readonly kind: SecretKind;
   /** Global; the group `value`, where there is one, is the secret, else all of the match. */
   readonly pattern: RegExp;
@@ -39,7 +39,7 @@ interface Rule {
 const NOT_INSIDE = "(?<![\\w-])";
 
 /** Keys that begin with one of some texts, with more characters of one kind behind it. */
-function key(kind: SecretKind, begins: readonly string[], more: string, least: number, most = least): Rule {
+function key(kind: SecretKind, begins: readonly string[], more: string, least: number, most = least): SecretRule {
   const escaped = begins.map((begin) => begin.replace(/[.]/g, "\\."));
   return {
     kind,
@@ -49,7 +49,7 @@ function key(kind: SecretKind, begins: readonly string[], more: string, least: n
 }
 
 /** `xoxo-with-all-my-love` ends a letter: a token has numbers. */
-const withNumber = (rule: Rule): Rule => ({
+const withNumber = (rule: SecretRule): SecretRule => ({
   ...rule,
   pattern: new RegExp(`${NOT_INSIDE}(?=[A-Za-z-]{1,40}[0-9]{2})${rule.pattern.source}`, "g"),
 });
@@ -73,7 +73,7 @@ const SECRET =
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
 
 /** The more precise first: of two findings at one place the first is told. */
-const RULES: readonly Rule[] = [
+const RULES: readonly SecretRule[] = [
   {
     kind: "private key",
     pattern: new RegExp(`-----BEGIN ${PEM_NAME}${PEM_LINES}(?:${PEM_END})?`, "g"),
@@ -171,7 +171,7 @@ function isNoPlaceholder(value: string): boolean {
  * about right. Pure and linear in the length of the text.
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
-  return findPlain(plain(text)).flatMap(({ kind, start, end }) => {
+  return findPlain(plainForm(text)).flatMap(({ kind, start, end }) => {
     const within = { kind, start: Math.min(start, text.length - 1), end: Math.min(end, text.length) };
     return within.start < within.end ? [within] : [];
   });
@@ -200,7 +200,7 @@ export interface KeyFilter {
   hide(text: string, before: string): string;
 }
 
-function keyFilter(keys: readonly Rule[]): KeyFilter {
+function keyFilter(keys: readonly SecretRule[]): KeyFilter {
   const key = new RegExp(keys.map(({ pattern }) => `(${pattern.source})`).join("|"), "g");
   const starts = keys.map(
     ({ begun, pattern }) => `${pattern.source.startsWith(NOT_INSIDE) ? NOT_INSIDE : ""}(?:${begun})`,
@@ -226,7 +226,7 @@ function keyFilter(keys: readonly Rule[]): KeyFilter {
   };
 }
 
-const isFile = ({ pattern }: Rule): boolean => pattern.source.startsWith("-----");
+const isFile = ({ pattern }: SecretRule): boolean => pattern.source.startsWith("-----");
 const KEYS = RULES.filter(({ begun }) => begun !== undefined);
 
 /** For keys whose form alone says what they are, such as `ghp_…`. One after the other, first those in files: a key may end where a file begins. */
@@ -236,7 +236,8 @@ export const KEY_FILTERS: readonly KeyFilter[] = [
 ];
 
 /** As a reader and a machine that is given the value would take it: one form of each digit and dash, nothing hidden. */
-const plain = (text: string): string => withoutHidden(text.normalize("NFKC")).replace(/[\u2010-\u2015\u2212]/g, "-");
+const plainForm = (text: string): string =>
+  withoutHidden(text.normalize("NFKC")).replace(/[\u2010-\u2015\u2212]/g, "-");
 
 function findPlain(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = recoveryPhrases(text).map((range) => ({ kind: "recovery phrase", ...range }));

@@ -179,11 +179,11 @@ async function judged(texts: readonly string[]): Promise<TextVerdict> {
   const verdicts = texts.map(judge);
   return {
     verdict: WORST.find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "pass",
-    findings: verdicts.flatMap(({ findings }) => findings.map(sentence)),
+    findings: verdicts.flatMap(({ findings }) => findings.map(findingSentence)),
   };
 }
 
-const sentence = ({ message, words }: GuardFinding): string => `${message}: ${JSON.stringify(words)}`;
+const findingSentence = ({ message, words }: GuardFinding): string => `${message}: ${JSON.stringify(words)}`;
 
 /** Who judges texts for layers: loaded with the first call, for its patterns take a moment and few programs judge a text. */
 export async function layerJudge(): Promise<(text: string) => GuardVerdict> {

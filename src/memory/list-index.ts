@@ -44,11 +44,11 @@ export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
     rows: async (places, wanted) =>
       places
         .flatMap((place) => byPlace.get(place) ?? [])
-        .map((unit) => ({ ...read(unit, wanted), parts: parts.get(unit.memory)?.length ?? 1 })),
+        .map((unit) => ({ ...readUnit(unit, wanted), parts: parts.get(unit.memory)?.length ?? 1 })),
   };
 }
 
-function read({ terms, ...unit }: PlacedUnit, wanted: ReadonlySet<string>): Omit<ReadUnit, "parts"> {
+function readUnit({ terms, ...unit }: PlacedUnit, wanted: ReadonlySet<string>): Omit<ReadUnit, "parts"> {
   return { ...unit, has: terms.filter((term) => wanted.has(term)), length: terms.length };
 }
 

@@ -19,8 +19,8 @@ const LEFT_OUT = "…";
 export function passageOf(text: string, question: string, most: number): string {
   if (text.length <= most) return text;
   const stretch = text.length > LONGEST ? fittingStretch(text, question.slice(0, LONGEST)) : text;
-  const lines = linesOf(stretch);
-  const { from, to } = best(lines, asked(question.slice(0, LONGEST)), most);
+  const lines = splitLines(stretch);
+  const { from, to } = best(lines, questionTerms(question.slice(0, LONGEST)), most);
   const inside = fenceAt(lines, from);
   const shown = lines.slice(from, to);
   const opens = inside === undefined ? [] : [inside];
@@ -54,7 +54,7 @@ function fittingStretch(text: string, question: string): string {
   const from = has.findIndex(({ size }) => size === most) * STEP;
   const end = from + LONGEST < text.length ? `\n${LEFT_OUT}` : "";
   if (from === 0) return text.slice(0, LONGEST) + end;
-  return `${linesOf(text.slice(0, LONGEST))[0]}\n${LEFT_OUT}\n${text.slice(from, from + LONGEST)}${end}`.toWellFormed();
+  return `${splitLines(text.slice(0, LONGEST))[0]}\n${LEFT_OUT}\n${text.slice(from, from + LONGEST)}${end}`.toWellFormed();
 }
 
 /** Marks a piece whose line continues in the next one. */
@@ -64,7 +64,7 @@ const joined = (lines: readonly string[]): readonly string[] =>
   lines.join("\n").replaceAll(`${GOES_ON}\n`, "").replaceAll(GOES_ON, "").split("\n");
 
 /** The lines, with long ones divided into sentences; those that continue are marked. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text
     .replaceAll(GOES_ON, " ")
     .split(/\r\n|[\n\r\u0085\u2028\u2029]/)
@@ -90,7 +90,7 @@ function tellingIn(text: string): ReadonlySet<string> {
 /** The terms of the last question: many texts are searched for the same one. */
 let last: { readonly question: string; readonly terms: ReadonlySet<string> } = { question: "", terms: new Set() };
 
-function asked(question: string): ReadonlySet<string> {
+function questionTerms(question: string): ReadonlySet<string> {
   if (question !== last.question) last = { question, terms: tellingIn(question) };
   return last.terms;
 }

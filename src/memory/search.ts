@@ -67,7 +67,7 @@ export async function shortlistOf(
   signal?.throwIfAborted();
   const heads = await index.heads(candidates.map(({ place }) => place));
   signal?.throwIfAborted();
-  const places = withNeighbours(chosen(asked, candidates, { heads, factor }));
+  const places = withNeighbours(choose(asked, candidates, { heads, factor }));
   const rows = await index.rows(places, new Set([...tells.keys(), ...kinds.keys()]));
   signal?.throwIfAborted();
   return { asked, tells, kinds, worth, all, size, rows };
@@ -118,7 +118,7 @@ interface Choosing {
  * The places that are worth reading: of the memories whose units look best, judged by their words, by the speaker, and by candidates near
  * them.
  */
-function chosen(asked: ParsedQuery, candidates: readonly Candidate[], { heads, factor }: Choosing): readonly number[] {
+function choose(asked: ParsedQuery, candidates: readonly Candidate[], { heads, factor }: Choosing): readonly number[] {
   const byPlace = new Map(heads.map((head) => [head.place, head]));
   const scores = new Map(candidates.map(({ place, score }) => [place, score]));
   const lentTo = ({ place, session, whole }: UnitHead): number => {

@@ -93,7 +93,7 @@ function subjectsOf(texts: readonly TopicText[], speakers: ReadonlySet<string>):
   const read = reader();
   const all = new Map<string, { of: Set<number>; named: Set<number>; said: Map<string, number> }>();
   for (const [place, text] of texts.entries()) {
-    for (const { word, term, isNamed } of saidIn(text, read)) {
+    for (const { word, term, isNamed } of topicWordsIn(text, read)) {
       if (!isTelling(word, term) || speakers.has(term)) continue;
       const known = all.get(term) ?? { of: new Set(), named: new Set(), said: new Map<string, number>() };
       all.set(term, known);
@@ -134,7 +134,7 @@ function reader(): typeof foldedWords {
   };
 }
 
-function saidIn({ content, tags }: TopicText, read: typeof foldedWords): readonly TopicWord[] {
+function topicWordsIn({ content, tags }: TopicText, read: typeof foldedWords): readonly TopicWord[] {
   const tokens = content.match(TOKEN) ?? [];
   const words = tokens.map(read);
   // "that's" does not begin a name.

@@ -39,7 +39,7 @@ export function bindModel(languageModel: LanguageModelV4, binding: Binding): Mod
         const options = { ...toCallOptions(request, dialect), abortSignal: signal };
         return stream(languageModel, comparison?.asking(options) ?? options, signal);
       };
-      return send(open, signal, { asked, retry, cap, comparison });
+      return trySend(open, signal, { asked, retry, cap, comparison });
     },
   };
 }
@@ -52,7 +52,7 @@ type Manner = Pick<Binding, "retry"> & {
 };
 
 /** Retries until an answer begins. Once any part of it has arrived, there is no retry: shown words cannot be taken back. */
-async function* send(open: Open, signal: AbortSignal, manner: Manner): AsyncGenerator<ModelEvent> {
+async function* trySend(open: Open, signal: AbortSignal, manner: Manner): AsyncGenerator<ModelEvent> {
   const { asked, retry, comparison } = manner;
   for (let tries = 1; ; tries++) {
     const reply = gathering();
@@ -60,7 +60,7 @@ async function* send(open: Open, signal: AbortSignal, manner: Manner): AsyncGene
       return yield* listen(open, reply, manner);
     } catch (thrown) {
       if (signal.aborted) throw cancelled(asked, signal.reason);
-      if (!reply.begun && comparison?.isRefused(thrown)) return yield* send(open, signal, manner);
+      if (!reply.begun && comparison?.isRefused(thrown)) return yield* trySend(open, signal, manner);
       const pause = reply.begun || retry === undefined ? undefined : pauseAfter(thrown, tries, retry);
       if (retry === undefined || pause === undefined || pause.asked > LONGEST_ASKED || tries > retry.times) {
         throw modelError(thrown, asked, { tries, begun: reply.begun, ...lateness(pause, retry) });

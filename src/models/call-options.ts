@@ -54,11 +54,13 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
     ...(parameters.output !== undefined && {
       responseFormat: { type: "json" as const, name: "answer", schema: parameters.output as JSONSchema7 },
     }),
-    ...said(dialect.call?.(request)),
+    ...providerOptionsField(dialect.call?.(request)),
   };
 }
 
-const said = (options: SharedV4ProviderOptions = {}): Pick<LanguageModelV4CallOptions, "providerOptions"> =>
+const providerOptionsField = (
+  options: SharedV4ProviderOptions = {},
+): Pick<LanguageModelV4CallOptions, "providerOptions"> =>
   Object.keys(options).length === 0 ? {} : { providerOptions: options };
 
 /** The limit of the answer and the reasoning effort. A reasoning budget is set in the dialect's own options. */

@@ -77,7 +77,7 @@ async function asking(model: EmbeddingModel, texts: readonly string[], manner: M
   const { asked, retry, signal } = manner;
   for (let tries = 1; ; tries++) {
     try {
-      return read(await answerOrAbort(model, texts, signal), texts.length, asked);
+      return readEmbeddings(await answerOrAbort(model, texts, signal), texts.length, asked);
     } catch (thrown) {
       if (signal.aborted) throw cancelled(asked, signal.reason);
       const pause = retry && pauseAfter(thrown, tries, retry);
@@ -105,19 +105,19 @@ async function answerOrAbort(model: EmbeddingModel, texts: readonly string[], si
   }
 }
 
-function read({ embeddings, usage }: Answer, wanted: number, asked: CalledModel): Embedded {
+function readEmbeddings({ embeddings, usage }: Answer, wanted: number, asked: CalledModel): Embedded {
   if (embeddings.length !== wanted)
-    throw unreadable(`it returned ${embeddings.length} vectors for ${wanted} texts`, asked);
+    throw unreadableAnswer(`it returned ${embeddings.length} vectors for ${wanted} texts`, asked);
   const vectors = embeddings.map((numbers) => unitVector(numbers));
   if (vectors.some((vector) => vector === undefined || vector.length === 0))
-    throw unreadable("one of its vectors is not made of numbers", asked);
+    throw unreadableAnswer("one of its vectors is not made of numbers", asked);
   // If a provider reports no tokens, some packages return NaN.
   return { vectors: vectors.filter((vector) => vector !== undefined), tokens: Number(usage?.tokens) || 0 };
 }
 
 function ofOneLength(vectors: readonly Float32Array[], asked: CalledModel): readonly Float32Array[] {
   const lengths = new Set(vectors.map(({ length }) => length));
-  if (lengths.size > 1) throw unreadable(`its vectors have ${[...lengths].join(" and ")} numbers`, asked);
+  if (lengths.size > 1) throw unreadableAnswer(`its vectors have ${[...lengths].join(" and ")} numbers`, asked);
   return vectors;
 }
 
@@ -140,7 +140,7 @@ function embedError(thrown: unknown, asked: CalledModel, tries: number): StrataE
   return embeddingError(traits, because.join("; "), asked, details);
 }
 
-const unreadable = (why: string, asked: CalledModel): StrataError => embeddingError("model_failed", why, asked);
+const unreadableAnswer = (why: string, asked: CalledModel): StrataError => embeddingError("model_failed", why, asked);
 
 function embeddingError(
   kind: CoreErrorCode | ErrorKind,

@@ -24,7 +24,7 @@ export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: Op
   if (ref === "rehearsal") return rehearsalModel();
   const { kind, named, access } = reached(ref, secrets);
   const { model: languageModel, dialect, comparison } = openLanguage(kind, named, { access, fetch: direct });
-  const secret = hidden(access);
+  const secret = secretsIn(access);
   return bindModel(languageModel, { ref, wire: ref, secrets: secret, dialect, comparison, retry: retry || undefined });
 }
 
@@ -78,7 +78,7 @@ export function openEmbedder(ref: ModelRef, secrets: Secrets, { retry = RETRY }:
   if (ref === "rehearsal") return rehearsalEmbedder();
   const { kind, named, access } = reached(ref, secrets);
   const model = openEmbedding(kind, named, { access, fetch: direct });
-  return bindEmbedder(model, { ref, secrets: hidden(access), retry: retry || undefined });
+  return bindEmbedder(model, { ref, secrets: secretsIn(access), retry: retry || undefined });
 }
 
 interface Reached {
@@ -98,7 +98,7 @@ function reached(ref: ModelRef, secrets: Secrets): Reached {
 }
 
 /** What no error may contain. */
-const hidden = ({ key, signing, url }: Access): readonly string[] => [
+const secretsIn = ({ key, signing, url }: Access): readonly string[] => [
   ...[key, signing?.session].flatMap((one) => one || []),
   ...secretsInAddress(url),
 ];

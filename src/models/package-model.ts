@@ -37,7 +37,7 @@ const EMBEDDING_MODELS = ["embeddingModel", "textEmbeddingModel"];
 
 function madeBy(source: PackageSource, opening: Opening, make: (provider: unknown) => unknown): unknown {
   const { key, url, fetch, provider } = opening;
-  const create = factoryIn(load(source), source);
+  const create = factoryIn(loadPackage(source), source);
   // Some packages report usage only with this option; others do not know it.
   const options = {
     name: provider,
@@ -60,7 +60,7 @@ function unspoken(source: PackageSource, made: unknown, what: string): StrataErr
 
 type Factory = (options: object) => unknown;
 
-function load({ name, folder }: PackageSource): unknown {
+function loadPackage({ name, folder }: PackageSource): unknown {
   const seekers = [createRequire(join(folder, "strata.yaml")), createRequire(import.meta.url)];
   for (const seeker of seekers) {
     if (!finds(seeker, name)) continue;

@@ -98,7 +98,7 @@ function openrouter({ key, url = OPENROUTER, fetch }: Opening) {
 }
 
 /** A message as the package writes it. */
-interface Written {
+interface WrittenMessage {
   content: unknown;
   cache_control?: unknown;
 }
@@ -113,7 +113,7 @@ const inBlocks =
     fetch(input, typeof init?.body === "string" ? { ...init, body: withBlocks(init.body) } : init);
 
 function withBlocks(body: string): string {
-  const request: { readonly messages: readonly Written[] } = JSON.parse(body);
+  const request: { readonly messages: readonly WrittenMessage[] } = JSON.parse(body);
   for (const message of request.messages) {
     if (typeof message.content === "string") message.content = [{ type: "text", text: message.content }];
     const last: unknown = Array.isArray(message.content) ? message.content.at(-1) : undefined;

@@ -30,7 +30,7 @@ const introduced = ({ tools }: ReadRequest): string =>
 export function answer(reading: ReadRequest): Answer {
   const { asked, answered, tools } = reading;
   if (asked === undefined) return { say: introduced(reading) };
-  if (answered.length > 0) return { say: `${answered.map(report).join("\n")}\n${NOTE}` };
+  if (answered.length > 0) return { say: `${answered.map(reportCall).join("\n")}\n${NOTE}` };
   const wish = wishOf(asked, tools);
   if (wish?.lacks !== undefined) return { say: `${wish.lacks}\n${NOTE}` };
   const greeting = wish === undefined ? greetingOf(reading, asked) : undefined;
@@ -114,7 +114,7 @@ const writer = (line: ReadFrame, asked: ReadFrame): string =>
   asked.trust === "contact" && line.name === asked.name ? "you" : (line.name ?? "the contact");
 
 /** What came of one call, in the words of the person who asked for it. */
-function report({ tool, input, failed, text }: Answered): string {
+function reportCall({ tool, input, failed, text }: Answered): string {
   if (failed) return didNotWork(tool, quote(text));
   switch (memoryActOf(tool) ?? tool) {
     case "save":

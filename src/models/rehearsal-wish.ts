@@ -67,12 +67,12 @@ export function wishOf({ kind, text }: ReadFrame, tools: Tools): Wish | undefine
   if (into !== undefined) return { tool: "read", input: { path: into } };
   if (LIST.test(text)) return { tool: "list", input: {} };
   const [, sought] = SEARCH.exec(text) ?? [];
-  if (sought !== undefined) return { tool: toolTo("search", tools), input: { query: sentence(sought) } };
+  if (sought !== undefined) return { tool: toolTo("search", tools), input: { query: firstSentence(sought) } };
   if (ASKS.test(text)) return { tool: toolTo("search", tools), input: { query: topicOf(text) } };
   const [, id] = FORGET.exec(text) ?? [];
   if (id !== undefined) return { tool: toolTo("forget", tools), input: { id } };
   const note = NOTE_THAT.exec(text)?.[1] ?? NOTE.exec(text)?.[1];
-  return note === undefined ? undefined : { tool: toolTo("save", tools), input: { content: sentence(note) } };
+  return note === undefined ? undefined : { tool: toolTo("save", tools), input: { content: firstSentence(note) } };
 }
 
 /** What stands in quotes is meant without them, and without the end mark behind them. */
@@ -145,7 +145,7 @@ function sampleOf(property: PropertySchema | boolean | undefined): Json {
 }
 
 /** The first sentence without its end mark; the dot of "Dr. Smith" ends none. */
-const sentence = (text: string): string =>
+const firstSentence = (text: string): string =>
   (text.split(/(?<=[\p{L}\p{N}]{3}[.!?])\s+(?=\p{Lu})/u)[0] ?? text).trim().replace(/[.!?]+$/, "");
 
 const saysOf = (property: PropertySchema | boolean | undefined): PropertySchema =>

@@ -61,7 +61,7 @@ function sampleOf(schema: JSONSchema7Definition | undefined, text: string, depth
         Object.entries(schema.properties ?? {}).map(([name, member]) => [name, sampleOf(member, text, depth + 1)]),
       );
     case "array":
-      return Array.from({ length: schema.minItems ?? 0 }, () => sampleOf(itemOf(schema), text, depth + 1));
+      return Array.from({ length: schema.minItems ?? 0 }, () => sampleOf(itemSchema(schema), text, depth + 1));
     case "string":
       return wordsFor(schema, text);
     case "number":
@@ -74,7 +74,8 @@ function sampleOf(schema: JSONSchema7Definition | undefined, text: string, depth
   }
 }
 
-const itemOf = ({ items }: JSONSchema7): JSONSchema7Definition | undefined => (Array.isArray(items) ? items[0] : items);
+const itemSchema = ({ items }: JSONSchema7): JSONSchema7Definition | undefined =>
+  Array.isArray(items) ? items[0] : items;
 
 const DATES = new Map([
   ["date", "2026-01-01"],

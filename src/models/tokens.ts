@@ -22,7 +22,7 @@ const CHUNK = 1_024;
  */
 export async function tokenCounter({ factor, margin = 0 }: TokenRule): Promise<CountTokens> {
   const chunk = await chunkCounter();
-  return kept((text) => {
+  return cachedCount((text) => {
     const tokens = chunks(text).reduce((sum, one) => sum + chunk(one), 0);
     // Floating point must not add a token: 100 times 1.1 is 110.
     return Math.ceil(tokens * factor * (1 + margin) - 1e-9);
@@ -52,7 +52,7 @@ let counter: Promise<CountTokens> | undefined;
 
 function chunkCounter(): Promise<CountTokens> {
   counter ??= bytePairCounter().then((exact) =>
-    kept((text) => pieces(text).reduce((sum, piece) => sum + exact(piece), 0), CHUNKS),
+    cachedCount((text) => pieces(text).reduce((sum, piece) => sum + exact(piece), 0), CHUNKS),
   );
   return counter;
 }
@@ -108,7 +108,7 @@ const isBlank = (code: number): boolean =>
  * Remembers the counts of the texts last asked for, in two generations: when the young one is full it becomes the old one, and
  * the old one goes with all that was not asked for again.
  */
-function kept(count: CountTokens, most: number): CountTokens {
+function cachedCount(count: CountTokens, most: number): CountTokens {
   let young = new Map<string, number>();
   let old = young;
   return (text) => {

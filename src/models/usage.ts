@@ -24,7 +24,7 @@ const CACHE_FIGURES = [
 
 function reportsCache({ raw, inputTokens }: LanguageModelV4Usage): boolean {
   const figures: object = raw ?? {};
-  const places = [figures, within(figures, "prompt_tokens_details"), within(figures, "input_tokens_details")];
+  const places = [figures, objectAt(figures, "prompt_tokens_details"), objectAt(figures, "input_tokens_details")];
   if (places.some((place) => CACHE_FIGURES.some((name) => typeof Reflect.get(place, name) === "number"))) return true;
   const isRead = ["prompt_tokens", "input_tokens", "inputTokens"].some((name) => name in figures);
   const { cacheRead, cacheWrite } = inputTokens;
@@ -38,70 +38,70 @@ function figuresOf(usage: LanguageModelV4Usage): Usage {
   if ("input_tokens" in figures && !("iterations" in figures)) return inputUsage(figures);
   if ("inputTokens" in figures) return converseUsage(figures);
   const { inputTokens, outputTokens } = usage;
-  const cacheRead = count(inputTokens, "cacheRead");
-  const cacheWrite = count(inputTokens, "cacheWrite");
+  const cacheRead = readCount(inputTokens, "cacheRead");
+  const cacheWrite = readCount(inputTokens, "cacheWrite");
   return {
     // A provider that does not tell the total has told the pieces, or nothing.
     input:
       inputTokens.total === undefined
-        ? count(inputTokens, "noCache") + cacheRead + cacheWrite
-        : count(inputTokens, "total"),
+        ? readCount(inputTokens, "noCache") + cacheRead + cacheWrite
+        : readCount(inputTokens, "total"),
     cacheRead,
     cacheWrite,
     output:
       outputTokens.total === undefined
-        ? count(outputTokens, "text") + count(outputTokens, "reasoning")
-        : count(outputTokens, "total"),
+        ? readCount(outputTokens, "text") + readCount(outputTokens, "reasoning")
+        : readCount(outputTokens, "total"),
   };
 }
 
 /** Chat Completions: all of the prompt is `prompt_tokens`. DeepSeek names what it read from its cache on the top level. */
 function chatUsage(figures: object): Usage {
-  const details = within(figures, "prompt_tokens_details");
+  const details = objectAt(figures, "prompt_tokens_details");
   return whole({
-    input: count(figures, "prompt_tokens"),
-    cacheRead: count(details, "cached_tokens") || count(figures, "prompt_cache_hit_tokens"),
-    cacheWrite: count(details, "cache_write_tokens") || count(details, "cache_creation_tokens"),
-    output: count(figures, "completion_tokens"),
+    input: readCount(figures, "prompt_tokens"),
+    cacheRead: readCount(details, "cached_tokens") || readCount(figures, "prompt_cache_hit_tokens"),
+    cacheWrite: readCount(details, "cache_write_tokens") || readCount(details, "cache_creation_tokens"),
+    output: readCount(figures, "completion_tokens"),
   });
 }
 
 /** Two APIs say `input_tokens`: Responses means the whole prompt, Messages only what was neither read nor written. */
 function inputUsage(figures: object): Usage {
-  const output = count(figures, "output_tokens");
+  const output = readCount(figures, "output_tokens");
   if ("cache_read_input_tokens" in figures || "cache_creation_input_tokens" in figures) {
-    const cacheRead = count(figures, "cache_read_input_tokens");
-    const cacheWrite = count(figures, "cache_creation_input_tokens");
-    const input = count(figures, "input_tokens") + cacheRead + cacheWrite;
+    const cacheRead = readCount(figures, "cache_read_input_tokens");
+    const cacheWrite = readCount(figures, "cache_creation_input_tokens");
+    const input = readCount(figures, "input_tokens") + cacheRead + cacheWrite;
     return {
       input,
       cacheRead,
       cacheWrite,
-      ...longOf(within(figures, "cache_creation"), "ephemeral_1h_input_tokens"),
+      ...longOf(objectAt(figures, "cache_creation"), "ephemeral_1h_input_tokens"),
       output,
     };
   }
-  const details = within(figures, "input_tokens_details");
+  const details = objectAt(figures, "input_tokens_details");
   return whole({
-    input: count(figures, "input_tokens"),
-    cacheRead: count(details, "cached_tokens"),
-    cacheWrite: count(details, "cache_write_tokens"),
-    ...longOf(within(details, "cache_write_tokens_details"), "ttl_12h_tokens"),
+    input: readCount(figures, "input_tokens"),
+    cacheRead: readCount(details, "cached_tokens"),
+    cacheWrite: readCount(details, "cache_write_tokens"),
+    ...longOf(objectAt(details, "cache_write_tokens_details"), "ttl_12h_tokens"),
     output,
   });
 }
 
 /** Bedrock's Converse: `inputTokens` are what was neither read nor written. */
 function converseUsage(figures: object): Usage {
-  const cacheRead = count(figures, "cacheReadInputTokens");
-  const cacheWrite = count(figures, "cacheWriteInputTokens");
-  const input = count(figures, "inputTokens") + cacheRead + cacheWrite;
-  return { input, cacheRead, cacheWrite, ...longDetails(figures), output: count(figures, "outputTokens") };
+  const cacheRead = readCount(figures, "cacheReadInputTokens");
+  const cacheWrite = readCount(figures, "cacheWriteInputTokens");
+  const input = readCount(figures, "inputTokens") + cacheRead + cacheWrite;
+  return { input, cacheRead, cacheWrite, ...longDetails(figures), output: readCount(figures, "outputTokens") };
 }
 
 /** What was written for the longer lifetime, where the provider tells it apart from the sum. */
 const longOf = (written: object, name: string): Pick<Usage, "cacheWriteLong"> =>
-  name in written ? { cacheWriteLong: count(written, name) } : {};
+  name in written ? { cacheWriteLong: readCount(written, name) } : {};
 
 /** Converse the same in a list. */
 function longDetails(figures: object): Pick<Usage, "cacheWriteLong"> {
@@ -110,18 +110,18 @@ function longDetails(figures: object): Pick<Usage, "cacheWriteLong"> {
   const long = details.filter(
     (one: unknown) => typeof one === "object" && one !== null && Reflect.get(one, "ttl") === "1h",
   );
-  return { cacheWriteLong: long.reduce((sum: number, one: object) => sum + count(one, "inputTokens"), 0) };
+  return { cacheWriteLong: long.reduce((sum: number, one: object) => sum + readCount(one, "inputTokens"), 0) };
 }
 
 /** Servers that pass another's figures on may report more cached than sent: what was cached was sent. */
 const whole = (usage: Usage): Usage => ({ ...usage, input: Math.max(usage.input, usage.cacheRead + usage.cacheWrite) });
 
-function count(figures: object, name: string): number {
+function readCount(figures: object, name: string): number {
   const value: unknown = Reflect.get(figures, name);
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
 
-function within(figures: object, name: string): object {
+function objectAt(figures: object, name: string): object {
   const value: unknown = Reflect.get(figures, name);
   return typeof value === "object" && value !== null ? value : {};
 }

@@ -12,7 +12,7 @@ export interface Column {
   readonly wraps?: true;
 }
 
-type Row = readonly string[];
+type CellRow = readonly string[];
 
 /**
  * Rows as aligned lines under their dim headings, if there are any. Columns without content are left out; cells may be
@@ -20,7 +20,7 @@ type Row = readonly string[];
  */
 export function table(
   columns: readonly Column[],
-  rows: readonly Row[],
+  rows: readonly CellRow[],
   { dim, width: room }: Pick<Style, "dim" | "width">,
 ): readonly string[] {
   const used = columns.flatMap((column, at) => {
@@ -29,7 +29,7 @@ export function table(
   });
   const { parts, gap } = fitted(used, room);
   const lines = (cellOf: (column: ShownColumn) => string): readonly string[] =>
-    parts.flatMap((part, n) => linesOf(part, cellOf, { before: n === 0 ? "" : INDENT, gap }));
+    parts.flatMap((part, n) => alignCells(part, cellOf, { before: n === 0 ? "" : INDENT, gap }));
   return [...lines(({ head }) => head).map(dim), ...rows.flatMap((row) => lines(({ at }) => row[at] ?? ""))];
 }
 
@@ -88,7 +88,7 @@ function foldedColumns(columns: readonly ShownColumn[], room: number): readonly 
 }
 
 /** The cells side by side; nothing where all are empty. */
-function linesOf(
+function alignCells(
   columns: readonly ShownColumn[],
   cellOf: (column: ShownColumn) => string,
   { before, gap }: { readonly before: string; readonly gap: number },

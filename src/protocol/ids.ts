@@ -53,14 +53,14 @@ const ISSUED = {
 /** The kinds of ids that only the platform issues. */
 export type IssuedKind = keyof typeof ISSUED;
 
-function checked<T extends string>(text: string, good: boolean, what: string, form: string): T {
+function checkForm<T extends string>(text: string, good: boolean, what: string, form: string): T {
   if (!good)
     throw new StrataError("invalid_id", `${JSON.stringify(text)} is not ${what}: it must be ${form}`, { text });
   return text as T;
 }
 
 const slug = <T extends string>(text: string, what: string): T =>
-  checked<T>(
+  checkForm<T>(
     text,
     SLUG.test(text),
     what,
@@ -70,7 +70,7 @@ const slug = <T extends string>(text: string, what: string): T =>
 const AFTER_KIND = /^_[0-9a-hjkmnp-tv-z]{26}$/;
 
 const issued = <T extends string>(text: string, kind: IssuedKind): T =>
-  checked<T>(
+  checkForm<T>(
     text,
     text.startsWith(ISSUED[kind]) && AFTER_KIND.test(text.slice(3)),
     `${"aeo".includes(kind.charAt(0)) ? "an" : "a"} ${kind} id`,
@@ -87,16 +87,16 @@ export const layerId = (text: string): LayerId => slug(text, "a layer id");
 /** A skill has no kind of id of its own: its name is a text's part. */
 export const skillName = (text: string): string => slug(text, "a skill's name");
 export const toolName = (text: string): ToolName =>
-  checked(text, TOOL.test(text), "a tool name", "1 to 64 letters, digits, '_' and '-'");
+  checkForm(text, TOOL.test(text), "a tool name", "1 to 64 letters, digits, '_' and '-'");
 export const contactId = (text: string): ContactId =>
-  checked(
+  checkForm(
     text,
     text.length > 0 && text.length <= 200 && text.trim() === text && !/\p{C}/u.test(text),
     "a contact",
     "1 to 200 visible characters without a line break or outer blanks",
   );
 export const actorId = (text: string): ActorId =>
-  checked(
+  checkForm(
     text,
     ACTOR.test(text) && text.trim() === text,
     "an actor's id",

@@ -9,13 +9,13 @@ export const repeats = (said: string, shown: readonly string[]): boolean => repe
 /** The same for many texts that may repeat these. What stands in `known` as well is no repetition. */
 export function repeaterOf(shown: readonly string[], known: readonly string[] = []): (said: string) => boolean {
   const lines = shown
-    .flatMap((text) => text.split("\n").map((line) => folded(line).replace(/[.!?。！？]+$/u, "")))
+    .flatMap((text) => text.split("\n").map((line) => foldQuote(line).replace(/[.!?。！？]+$/u, "")))
     .filter(({ length }) => length >= SHORTEST_LINE && length < RUN)
-    .filter((line) => !known.some((text) => folded(text).includes(line)));
-  const runs = new Set(shown.flatMap((text) => runsOf(folded(text))));
-  for (const text of known) for (const run of runsOf(folded(text))) runs.delete(run);
+    .filter((line) => !known.some((text) => foldQuote(text).includes(line)));
+  const runs = new Set(shown.flatMap((text) => runsOf(foldQuote(text))));
+  for (const text of known) for (const run of runsOf(foldQuote(text))) runs.delete(run);
   return (said) => {
-    const whole = folded(said);
+    const whole = foldQuote(said);
     return lines.some((line) => whole.includes(line)) || (runs.size > 0 && runsOf(whole).some((run) => runs.has(run)));
   };
 }
@@ -24,7 +24,7 @@ const runsOf = (text: string): readonly string[] =>
   Array.from({ length: Math.max(0, text.length - RUN + 1) }, (_, i) => text.slice(i, i + RUN));
 
 /** Blanks, capital letters and what marks a line as quoted make no difference. */
-const folded = (text: string): string =>
+const foldQuote = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()

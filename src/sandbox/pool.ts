@@ -52,7 +52,7 @@ export class Pool {
 
   async #once(task: Task): Promise<Outcome> {
     if (this.#free.length === 0 && this.#seats >= this.#options.seats && this.#waiting.length >= this.#options.waiting)
-      return failed("busy", "too many handlers wait already; try again later", 0);
+      return failedOutcome("busy", "too many handlers wait already; try again later", 0);
     const seat = await this.#take();
     const watch = watched(seat, task.limits.cpuMs + this.#options.beyond);
     const outcome = await seat.run(task);
@@ -66,8 +66,8 @@ export class Pool {
     const next = this.#waiting.shift();
     if (next !== undefined) next(this.#another());
     const used = watch.ended();
-    if (used !== undefined) return failed("cpu", cpuSays(task.limits.cpuMs), used);
-    return failed("memory", "it needed more memory than the cage has", 0);
+    if (used !== undefined) return failedOutcome("cpu", cpuSays(task.limits.cpuMs), used);
+    return failedOutcome("memory", "it needed more memory than the cage has", 0);
   }
 
   async #take(): Promise<Seat> {
@@ -100,7 +100,7 @@ export class Pool {
 const cpuSays = (cpuMs: number): string =>
   `it used more than ${cpuMs} ms of CPU time, which is its limit, and with twice as much it did not end either; make it do less, or raise limits.cpuMs`;
 
-const failed = (reason: "cpu" | "memory" | "busy", message: string, cpuMs: number): Outcome => ({
+const failedOutcome = (reason: "cpu" | "memory" | "busy", message: string, cpuMs: number): Outcome => ({
   kind: "failed",
   reason,
   message,

@@ -84,7 +84,7 @@ const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
 type Step = readonly [code: number, yes: number, no: number, value: number];
-const load = (at: number): Step => [0x20, 0, 0, at];
+const loadWord = (at: number): Step => [0x20, 0, 0, at];
 const give = (value: number): Step => [0x06, 0, 0, value];
 /** Goes on behind the next step unless the value is this one. */
 const unless = (value: number): Step => [0x15, 0, 1, value];
@@ -92,10 +92,10 @@ const unless = (value: number): Step => [0x15, 0, 1, value];
 /** The filter's bytes. */
 export function seccompFilter(): Buffer {
   const steps: Step[] = [
-    load(AT.architecture),
+    loadWord(AT.architecture),
     [0x15, 1, 0, X86_64],
     give(KILL),
-    load(AT.number),
+    loadWord(AT.number),
     [0x35, 0, 1, X32],
     give(KILL),
     // The library falls back on `clone`, whose flags can be read.
@@ -103,7 +103,7 @@ export function seccompFilter(): Buffer {
     give(ENOSYS),
     ...Object.values(REFUSED).flatMap((number) => [unless(number), give(EPERM)]),
     [0x15, 0, 3, CLONE],
-    load(AT.argument),
+    loadWord(AT.argument),
     [0x45, 1, 0, CLONE_THREAD],
     give(EPERM),
     give(ALLOW),

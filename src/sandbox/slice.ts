@@ -60,7 +60,7 @@ const PRELUDE = `(() => {
 /** Thrown inside the host's functions: the guest is interrupted at its next step. */
 type Stop = Exclude<Failure, "threw" | "busy" | "stuck">;
 
-interface Ended {
+interface SliceEnd {
   readonly how: "returned" | "threw";
   readonly text: string;
   readonly stack: string;
@@ -109,7 +109,7 @@ const SAYS: Readonly<Record<Failure, (limits: Task["limits"]) => string>> = {
 const engineReason = (message: string): Failure =>
   /^out of memory/.test(message) ? "memory" : /stack overflow|call stack/i.test(message) ? "stack" : "threw";
 
-interface Run {
+interface SliceRun {
   logs: string[];
   asks: string[];
   cpuMs: number;
@@ -117,7 +117,7 @@ interface Run {
 }
 
 /** Undefined: it has not come to its end. */
-async function runIn(task: Task, run: Run): Promise<Ended | undefined> {
+async function runIn(task: Task, run: SliceRun): Promise<SliceEnd | undefined> {
   const { limits } = task;
   let entered = cpu();
   /** The first questions to the clock are the engine's own, for its chance. */
@@ -180,9 +180,9 @@ async function runIn(task: Task, run: Run): Promise<Ended | undefined> {
 }
 
 /** The three ways out of the VM: what the handler asks, what it logs, and how it ends. All are texts, counted before they are copied. */
-function portsOf(vm: QuickJS, limits: Task["limits"], run: Run) {
+function portsOf(vm: QuickJS, limits: Task["limits"], run: SliceRun) {
   const open: ((answer: JSValueHandle) => void)[] = [];
-  let ended: Ended | undefined;
+  let ended: SliceEnd | undefined;
   const text = (handle: JSValueHandle | undefined, most: number, stop: Stop): string => {
     if (handle === undefined) return "";
     if (handle.getProp("length").toNumber() <= most) return handle.toString();

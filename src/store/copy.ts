@@ -74,10 +74,10 @@ export async function copyStore(
   { id, at, noticed, onProgress = () => undefined }: NewCopy,
 ): Promise<CopyProgress> {
   const tables = await from.read(async (source) =>
-    inOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name))),
+    inReferenceOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name))),
   );
-  const copy = await begin(from, to, { tables, id });
-  const before = await mark(from, { id: copy, other: to.name, at });
+  const copy = await beginCopy(from, to, { tables, id });
+  const before = await markSource(from, { id: copy, other: to.name, at });
   await noticed?.();
   // Behind whoever still writes.
   await from.write(async () => undefined);
@@ -86,12 +86,12 @@ export async function copyStore(
     const total = sum(counts);
     let done = sum(await to.write((target) => countsOf(target, tables)));
     for (const table of tables) {
-      for await (const rows of rest(source, to, table)) {
+      for await (const rows of copyRest(source, to, table)) {
         done += rows;
         onProgress({ done, total });
       }
     }
-    await end(to, { tables, wanted: counts, moves: [...before, { id: copy, other: from.name, at }] });
+    await finishCopy(to, { tables, wanted: counts, moves: [...before, { id: copy, other: from.name, at }] });
     return { done, total };
   });
 }
@@ -99,7 +99,7 @@ export async function copyStore(
 const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
 
 /** Tables come after those that they refer to. */
-function inOrder(tables: readonly CopyTable[]): readonly CopyTable[] {
+function inReferenceOrder(tables: readonly CopyTable[]): readonly CopyTable[] {
   const named = new Map(tables.map((table) => [table.name, table]));
   const ordered = new Set<CopyTable>();
   const visit = (table: CopyTable): void => {
@@ -122,7 +122,7 @@ async function countsOf(tx: CopyTx, tables: readonly CopyTable[]): Promise<Reado
 }
 
 /** Makes the target ready, and returns the id of the copy: that of an earlier attempt where one is there. */
-async function begin(
+async function beginCopy(
   from: CopySide,
   to: CopySide,
   { tables, id }: { readonly tables: readonly CopyTable[]; readonly id: string },
@@ -159,7 +159,7 @@ async function clear(target: CopyTx, tables: readonly CopyTable[]): Promise<void
 }
 
 /** Marks the source, unless an earlier attempt did; and returns the copies that led to it. */
-async function mark(from: CopySide, copy: Moved): Promise<readonly Moved[]> {
+async function markSource(from: CopySide, copy: Moved): Promise<readonly Moved[]> {
   return from.write(async (source) => {
     if ((await moved(source)) === undefined) await noteMove(source, "to", copy);
     return cameFrom(source);
@@ -167,7 +167,7 @@ async function mark(from: CopySide, copy: Moved): Promise<readonly Moved[]> {
 }
 
 /** Copies the rows that a table lacks, and yields the number of rows after each step. */
-async function* rest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGenerator<number> {
+async function* copyRest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGenerator<number> {
   let last = await lastKept(source, to, table);
   for (;;) {
     const rows = await source.all(rowsAfter(table, last));
@@ -179,8 +179,8 @@ async function* rest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGener
 }
 
 /** The last row that an earlier attempt copied, if the source still has this one and all before it as they are there. */
-async function lastKept(source: CopyTx, to: CopySide, table: CopyTable): Promise<Row | undefined> {
-  for (let last: Row | undefined; ; ) {
+async function lastKept(source: CopyTx, to: CopySide, table: CopyTable): Promise<CopyRow | undefined> {
+  for (let last: CopyRow | undefined; ; ) {
     const kept = await to.read((target) => target.all(rowsAfter(table, last)));
     if (kept.length === 0) return last;
     const wanted = await source.all(rowsAfter(table, last));
@@ -190,7 +190,7 @@ async function lastKept(source: CopyTx, to: CopySide, table: CopyTable): Promise
 }
 
 /** A row's values in the order of its columns; bytes as digits, since each driver has a class of its own for them. */
-const valuesOf = (row: Row = {}): string =>
+const valuesOf = (row: CopyRow = {}): string =>
   JSON.stringify(
     Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value)),
   );
@@ -201,20 +201,20 @@ function otherCopy({ name }: CopySide): StrataError {
 }
 
 /** The next rows of a table after one of them, or its first ones. */
-function rowsAfter({ name, columns, key }: CopyTable, last: Row | undefined): Ready<Row> {
+function rowsAfter({ name, columns, key }: CopyTable, last: CopyRow | undefined): Ready<CopyRow> {
   const names = (some: readonly string[]): string => some.map((column) => `"${column}"`).join(", ");
   const after = last === undefined ? "" : `where (${names(key)}) > (${key.map(() => "?").join(", ")})`;
   const place = last === undefined ? [] : key.map((column) => last[column]);
   return plain(`select ${names(columns)} from "${name}" ${after} order by ${names(key)} limit ${STEP}`, ...place);
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type CopyRow = Readonly<Record<string, unknown>>;
 
 /** The number of values that both databases allow in one statement. */
 const VALUES = 2_000;
 
 /** Adds rows to a table. */
-export async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly Row[]): Promise<void> {
+export async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly CopyRow[]): Promise<void> {
   const each = Math.max(1, Math.floor(VALUES / columns.length));
   const places = `(${columns.map(() => "?").join(", ")})`;
   const into = `insert into "${name}" (${columns.map((column) => `"${column}"`).join(", ")}) values `;
@@ -231,7 +231,7 @@ interface CopyEnd {
   readonly moves: readonly Moved[];
 }
 
-async function end(to: CopySide, { tables, wanted, moves }: CopyEnd): Promise<void> {
+async function finishCopy(to: CopySide, { tables, wanted, moves }: CopyEnd): Promise<void> {
   await to.write(async (target) => {
     const found = await countsOf(target, tables);
     const wrong = tables.find(({ name }) => found.get(name) !== wanted.get(name));

@@ -53,18 +53,18 @@ export function runnable(wanted: Statement<unknown>, dialect: Dialect): Runnable
   return { sql: dialect === "postgres" ? inPostgres(text) : text, parameters };
 }
 
-const texts = new Map<string, string>();
+const sqlTexts = new Map<string, string>();
 
 /** Texts have few shapes; more than this many means that one of them grows with its input. */
 const MOST_TEXTS = 2_000;
 
 /** Made once of each text. */
 function inPostgres(text: string): string {
-  const known = texts.get(text);
+  const known = sqlTexts.get(text);
   if (known !== undefined) return known;
   const made = postgresText(text);
-  if (texts.size >= MOST_TEXTS) texts.clear();
-  texts.set(text, made);
+  if (sqlTexts.size >= MOST_TEXTS) sqlTexts.clear();
+  sqlTexts.set(text, made);
   return made;
 }
 

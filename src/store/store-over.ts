@@ -305,10 +305,10 @@ function withLastFailure(database: Database): Database {
   const write: Database["write"] = async (work) => {
     let isKept = true;
     const counted: typeof work = async (tx) => {
-      const before = await changesIn(tx);
+      const before = await countChanges(tx);
       const done = await work(tx);
       // On a full disk, what changes nothing can still be committed.
-      isKept = before === undefined || before !== (await changesIn(tx));
+      isKept = before === undefined || before !== (await countChanges(tx));
       return done;
     };
     try {
@@ -324,7 +324,7 @@ function withLastFailure(database: Database): Database {
   return { ...database, write, trouble: async () => (await database.trouble()) ?? failed };
 }
 
-async function changesIn(tx: Tx): Promise<number | undefined> {
+async function countChanges(tx: Tx): Promise<number | undefined> {
   if (tx.dialect !== "sqlite") return undefined;
   return (await tx.column(plain<number>("select total_changes()")))[0];
 }

@@ -164,7 +164,7 @@ export async function foundIn<Found extends { readonly scope: Scope }>(
   actor: Allowed<"view">,
   find: (scope: Scope) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
-  for await (const scope of scopesOf(parts, actor)) {
+  for await (const scope of accessibleScopes(parts, actor)) {
     const found = await find(scope);
     if (found !== undefined && reaches(actor, found.scope)) return found;
   }
@@ -175,7 +175,7 @@ export async function foundIn<Found extends { readonly scope: Scope }>(
  * Where an actor may look, one agent after the other: no read covers more than one agent. Declared agents come first; the record is
  * asked for agents that are no longer declared only if nothing was found before.
  */
-async function* scopesOf({ agents, store }: Parts, actor: Allowed<"view">): AsyncGenerator<Scope> {
+async function* accessibleScopes({ agents, store }: Parts, actor: Allowed<"view">): AsyncGenerator<Scope> {
   const scopeIn = (agent: AgentName): Scope => ({ org: actor.org, agent, contact: actor.contact ?? null });
   if (actor.agent !== undefined) return yield scopeIn(actor.agent);
   const declared = new Set(agents.all.filter(({ org }) => org === actor.org).map(({ name }) => name));

@@ -284,7 +284,7 @@ export async function newestOf<One>(
     position,
   }: { readonly find: (scope: Scope) => Promise<readonly One[]>; readonly position: (one: One) => Position },
 ): Promise<readonly One[]> {
-  const found = await Promise.all((await scopesOf(parts, actor, whose)).map(find));
+  const found = await Promise.all((await scopesToList(parts, actor, whose)).map(find));
   return found
     .flat()
     .map((one) => ({ one, ...position(one) }))
@@ -294,7 +294,7 @@ export async function newestOf<One>(
 }
 
 /** One scope for each agent, because no read covers more. Agents that are no longer declared count if they have a record. */
-async function scopesOf(
+async function scopesToList(
   parts: Parts,
   actor: Allowed<"view">,
   { agent, contact }: Omit<Whose, "limit">,

@@ -53,7 +53,7 @@ function agentChanges(was: Agent, is: Agent): readonly string[] {
       ),
     ),
     ...appeared(was.tools, is.tools, "tool"),
-    ...[...KEYS].flatMap(([key, what]) => (isSame(was[key], is[key]) ? [] : [`${what} changed`])),
+    ...[...KEYS].flatMap(([key, what]) => (isSameJson(was[key], is[key]) ? [] : [`${what} changed`])),
   ];
 }
 
@@ -65,8 +65,8 @@ const appeared = (was: readonly string[], is: readonly string[], what: string): 
 ];
 
 function layerChange(was: Layer | undefined, is: Layer): readonly string[] {
-  if (was === undefined || isSame(was, is)) return [];
-  if (!isSame(was.source, is.source)) return [`the text of layer ${is.id} changed`];
+  if (was === undefined || isSameJson(was, is)) return [];
+  if (!isSameJson(was.source, is.source)) return [`the text of layer ${is.id} changed`];
   return [
     was.rank === is.rank
       ? `layer ${is.id} is declared differently`
@@ -75,5 +75,5 @@ function layerChange(was: Layer | undefined, is: Layer): readonly string[] {
 }
 
 /** Canonical JSON knows no `undefined`. */
-const isSame = (one: unknown, other: unknown): boolean =>
+const isSameJson = (one: unknown, other: unknown): boolean =>
   one === other || (one !== undefined && other !== undefined && canonicalJson(one) === canonicalJson(other));

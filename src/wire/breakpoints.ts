@@ -11,10 +11,10 @@ export interface Planning {
 }
 
 /** The input of a plan: everything but the form of the answer. */
-type Planned = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
+type PlanInput = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
 
 /** A place that may carry a breakpoint, in the order of the request. */
-type Place = Breakpoint["after"];
+type BreakpointPlace = Breakpoint["after"];
 
 /**
  * The places up to which a provider may cache the request, at most four, in the order of the request:
@@ -30,13 +30,13 @@ type Place = Breakpoint["after"];
  * with too few tokens for the model's cache are left out, and so is every breakpoint for a cache without breakpoints. Longer lifetimes come
  * before shorter ones, as providers require. Pure.
  */
-export function planBreakpoints(request: Planned, planning: Planning): readonly Breakpoint[] {
+export function planBreakpoints(request: PlanInput, planning: Planning): readonly Breakpoint[] {
   const { cache, breakpoints: most } = planning.card;
   if (cache !== "lookback" && cache !== "exact") return [];
   const { system } = request.prefix;
   const shared = system.findLastIndex(({ scope }) => scope !== "thread");
   const { lifetimes = SHORT } = planning;
-  const places: readonly (readonly [Place | undefined, Breakpoint["lifetime"]])[] = [
+  const places: readonly (readonly [BreakpointPlace | undefined, Breakpoint["lifetime"]])[] = [
     [blockAt(shared), longer(lifetimes.shared, lifetimes.thread)],
     [messageAt(earlierEnd(request.messages)) ?? blockAt(system.length - 1), lifetimes.thread],
     [messageAt(previousEnd(request.messages)), lifetimes.thread],
@@ -52,8 +52,8 @@ export function planBreakpoints(request: Planned, planning: Planning): readonly 
   return [...breakpoints.values()].slice(-most);
 }
 
-const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
-const messageAt = (index: number): Place | undefined => (index < 0 ? undefined : { zone: "message", index });
+const blockAt = (block: number): BreakpointPlace | undefined => (block < 0 ? undefined : { zone: "system", block });
+const messageAt = (index: number): BreakpointPlace | undefined => (index < 0 ? undefined : { zone: "message", index });
 
 /** The last message with what cuts have left of earlier ones. */
 function earlierEnd(messages: readonly Message[]): number {
@@ -73,7 +73,7 @@ function previousEnd(messages: readonly Message[]): number {
 const isAsking = (role: Message["role"]): boolean => role === "user" || role === "tool";
 
 /** The last message that stands before the tail, and can carry a breakpoint: where only our own can, an answer cannot. */
-function newestKept({ messages, tail = [] }: Planned, cache: ModelCard["cache"]): number {
+function newestKept({ messages, tail = [] }: PlanInput, cache: ModelCard["cache"]): number {
   const last = messages.length - 1;
   if (messages[last]?.role !== "user" || tail.every(({ way }) => way !== "before-events")) return last;
   return cache === "lookback" ? last - 1 : messages.findLastIndex(({ role }, at) => at < last && isAsking(role));
@@ -91,17 +91,17 @@ function keeping({ prefix, messages }: Pick<Request, "prefix" | "messages">, { c
     firstBlock >= 0
       ? 0
       : messages.findIndex((message) => {
-          tokens += sizeOf(message, count);
+          tokens += countWords(message, count);
           return enough();
         });
-  return (place: Place): boolean =>
+  return (place: BreakpointPlace): boolean =>
     place.zone === "system"
       ? firstBlock >= 0 && place.block >= firstBlock
       : firstMessage >= 0 && place.index >= firstMessage;
 }
 
 /** Tokens of a message's words; what is no text is not counted, nor what is cleared, so that less is promised than is there. */
-function sizeOf(message: Message, count: CountTokens): number {
+function countWords(message: Message, count: CountTokens): number {
   if (message.role === "system") return 0;
   const texts: readonly string[] = message.parts.flatMap((part) =>
     "text" in part ? [part.text] : part.type === "call" ? [JSON.stringify(part.input)] : [],

@@ -34,7 +34,7 @@ const OF_ONE = 4;
 /** Jobs without an `every` of their own are asked at least this often, to notice what other processes did. Milliseconds. */
 const LOOK = 5_000;
 /** How long a job rests for an agent after it failed there: longer each time, up to a minute. Milliseconds. */
-const pauseAfter = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), 60_000);
+const jobPause = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), 60_000);
 /** A task that takes longer no longer counts as running, so that a task that hangs blocks no other. Milliseconds. */
 const LONG = 600_000;
 /** How long `close` waits for tasks that ignore their signal. Milliseconds. */
@@ -50,7 +50,7 @@ interface Lane<World> {
   again: boolean;
 }
 
-interface Running {
+interface RunningJob {
   readonly of: string;
   readonly began: number;
 }
@@ -65,7 +65,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   const lanes = jobs.map((job): Lane<World> => {
     return { job, ready: [], looked: Number.NEGATIVE_INFINITY, next: undefined, looking: false, again: false };
   });
-  const running = new Map<string, Running>();
+  const running = new Map<string, RunningJob>();
   const pauses = new Map<string, { readonly tries: number; readonly until: number }>();
   const choose = chooser({ running, isResting: (of) => (pauses.get(of)?.until ?? 0) > timers.clock.real() });
   const unended = new Set<Promise<void>>();
@@ -98,7 +98,10 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
       } catch (thrown) {
         Object.assign(lane, { ready: [], next: undefined });
         if (isClosing) return;
-        tell({ about: lane.job.name, message: `The due jobs of ${lane.job.name} could not be read: ${said(thrown)}` });
+        tell({
+          about: lane.job.name,
+          message: `The due jobs of ${lane.job.name} could not be read: ${errorMessage(thrown)}`,
+        });
       }
     } while (lane.again && !isClosing);
     lane.looking = false;
@@ -127,7 +130,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   };
 
   const fill = (): void => {
-    const counts = ({ began }: Running): boolean => timers.clock.real() - began < LONG;
+    const counts = ({ began }: RunningJob): boolean => timers.clock.real() - began < LONG;
     while (!isClosing && [...running.values()].filter(counts).length < sideBySide) {
       const chosen = choose(lanes, counts);
       if (chosen === undefined) return;
@@ -145,8 +148,8 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
       tell({ about: of, message: "", isOver: true });
     } catch (thrown) {
       const tries = (pauses.get(of)?.tries ?? 0) + 1;
-      pauses.set(of, { tries, until: timers.clock.real() + pauseAfter(tries) });
-      if (!stop.signal.aborted) tell({ about: of, message: `${task.trouble}: ${said(thrown)}` });
+      pauses.set(of, { tries, until: timers.clock.real() + jobPause(tries) });
+      if (!stop.signal.aborted) tell({ about: of, message: `${task.trouble}: ${errorMessage(thrown)}` });
     } finally {
       running.delete(task.key);
       fill();
@@ -181,9 +184,9 @@ function chooser({
   running,
   isResting,
 }: {
-  readonly running: ReadonlyMap<string, Running>;
+  readonly running: ReadonlyMap<string, RunningJob>;
   readonly isResting: (of: string) => boolean;
-}): <World>(lanes: readonly Lane<World>[], counts: (one: Running) => boolean) => Chosen<World> | undefined {
+}): <World>(lanes: readonly Lane<World>[], counts: (one: RunningJob) => boolean) => Chosen<World> | undefined {
   const served = new Map<string, number>();
   let serving = 0;
   return (lanes, counts) => {
@@ -227,4 +230,4 @@ function changesTo(tell: (message: string) => void): (notice: Notice) => void {
   };
 }
 
-const said = (thrown: unknown): string => asStrataError(thrown).message;
+const errorMessage = (thrown: unknown): string => asStrataError(thrown).message;

@@ -10,6 +10,7 @@ export function tooOld(version: string): string | undefined {
   return `Strata needs Node 24, or 22 from 22.18 on, or 23 from 23.6 on, and this is Node ${version}; install Node 24, from https://nodejs.org/en/download or with \`nvm install 24\`, and run the command again`;
 }
 
-const sentence = tooOld(process.versions.node);
+const versionProblem = tooOld(process.versions.node);
 // A stack would only show where it was noticed.
-if (sentence !== undefined) throw Object.assign(new Error(sentence), { stack: `strata: ${sentence}` });
+if (versionProblem !== undefined)
+  throw Object.assign(new Error(versionProblem), { stack: `strata: ${versionProblem}` });

@@ -98,11 +98,13 @@ async function recalled(
   );
   const byContact = new Map(threads.map(({ scope }): [ContactId, Thread["scope"]] => [scope.contact, scope]));
   const stored = await Promise.all([...byContact.values()].map((scope) => store.memories(scope, MOST_MEMORIES)));
-  const middle = median(stored.map((memories) => memories.reduce((sum, memory) => sum + count(framed(memory)), 0)));
+  const middle = median(
+    stored.map((memories) => memories.reduce((sum, memory) => sum + count(frameMemory(memory)), 0)),
+  );
   return perTurn === undefined || middle === undefined ? undefined : { perTurn, stored: middle };
 }
 
-const framed = ({ trust, at, content }: Memory): string =>
+const frameMemory = ({ trust, at, content }: Memory): string =>
   writeFrame({ kind: "memory", trust, at }, undefined, content);
 
 /** A rehearsal or a recording keeps nothing, so that changing from it to a model loses nothing. */

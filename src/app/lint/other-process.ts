@@ -19,7 +19,7 @@ export interface RenderRequest {
   readonly model?: ModelRef;
 }
 
-async function answer({
+async function renderRequest({
   options,
   world,
   model,
@@ -54,7 +54,7 @@ function moveClock(at: number): void {
 
 process.once("message", (asked: RenderRequest) => {
   const send = (said: object): void => void process.send?.(said, () => process.exit(0));
-  answer(asked).then(
+  renderRequest(asked).then(
     (agents) => send({ agents }),
     (thrown: unknown) => {
       const { code, message } = asStrataError(thrown);

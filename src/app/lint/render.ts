@@ -60,7 +60,7 @@ export async function renderIn(world: RenderVariant, { declared, agent, model, c
   const input = {
     agent: shown,
     turn: TURN,
-    mode: chooseMode({ agent, window: card.contextWindow, tools, contents: textsOf(agent), count }),
+    mode: chooseMode({ agent, window: card.contextWindow, tools, contents: initialTexts(agent), count }),
     limit,
     tools,
     count,
@@ -132,7 +132,7 @@ const isObject = (value: Json): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** What stands in the prefix before anybody has edited it. */
-const textsOf = (agent: Agent) => new Map([...declaredTexts(agent), ...identityTexts(agent)]);
+const initialTexts = (agent: Agent) => new Map([...declaredTexts(agent), ...identityTexts(agent)]);
 
 /** What the turn itself fills; all else is a feature's. */
 const OWN_KINDS: ReadonlySet<string> = new Set(["text", "clock", "allowance", "own"]);
@@ -157,6 +157,6 @@ async function contentsOf(agent: Agent, world: RenderVariant) {
     live: Object.fromEntries(kinds.map((kind) => [kind, async () => filled])),
     sources: new Map(sources),
   });
-  const all = [...textsOf(agent), ...contents];
+  const all = [...initialTexts(agent), ...contents];
   return new Map(world.reversed?.includes("maps") ? all.toReversed() : all);
 }

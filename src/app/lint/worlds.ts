@@ -57,7 +57,7 @@ const WITHOUT_SETTINGS = 2;
 
 function sectionsOf(name: AgentName, sections: Sections): readonly (readonly SentSection[])[] {
   const found = sections.get(name);
-  if (found === undefined) throw failed(`it declares no agent ${name} when it is loaded again`);
+  if (found === undefined) throw secondLoadFailed(`it declares no agent ${name} when it is loaded again`);
   return found;
 }
 
@@ -80,15 +80,17 @@ function inChild(asked: RenderRequest): Promise<Sections> {
     child.once("message", (said) => {
       const answer = ANSWER.parse(said);
       if ("agents" in answer) resolve(new Map(Object.entries(answer.agents)));
-      else reject(failed(answer.failed.message));
+      else reject(secondLoadFailed(answer.failed.message));
     });
     child.once("error", reject);
-    child.once("exit", (code) => reject(failed(`its process ended with ${code ?? "a signal"} before it answered`)));
+    child.once("exit", (code) =>
+      reject(secondLoadFailed(`its process ended with ${code ?? "a signal"} before it answered`)),
+    );
     child.send(asked);
   });
 }
 
-const failed = (why: string): StrataError =>
+const secondLoadFailed = (why: string): StrataError =>
   new StrataError(
     "module_failed",
     `the project cannot be loaded a second time: ${why}; fix what depends on the first load`,

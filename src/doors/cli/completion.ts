@@ -9,7 +9,7 @@ export function declareCompletion(program: Command, context: Context): void {
     .description("print a script that lets a shell complete commands and options")
     .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
     .addHelpText("after", `\nExamples:\n${SHELLS.map((shell) => `  $ ${installing(shell)}`).join("\n")}`)
-    .action((shell: Shell) => context.say(completionScript(shell, wordsOf(program))));
+    .action((shell: Shell) => context.say(completionScript(shell, collectWords(program))));
 }
 
 function installing(shell: Shell): string {
@@ -26,7 +26,7 @@ function installing(shell: Shell): string {
 }
 
 /** What may follow each command: its own commands and options, and the options that every command has. */
-function wordsOf(program: Command): readonly Words[] {
+function collectWords(program: Command): readonly Words[] {
   const shared = optionsOf(program);
   const below = (command: Command, path: string): readonly Words[] => [
     {
@@ -119,7 +119,7 @@ complete -o default -F _strata strata`;
 function zsh(all: readonly Words[]): string {
   const cases = all.map(({ path, verbs, options }) => {
     const described = [...verbs, ...options].map(({ word, description }) =>
-      quoted(`${word}:${description.replaceAll(":", "\\:")}`),
+      shellQuoted(`${word}:${description.replaceAll(":", "\\:")}`),
     );
     return `    ${JSON.stringify(path)}) found=(${described.join(" ")}) ;;`;
   });
@@ -144,16 +144,18 @@ compdef _strata strata`;
 
 function fish(all: readonly Words[]): string {
   const lines = all.flatMap(({ path, verbs, options }) => {
-    const when = quoted(`test (__strata_path) = ${JSON.stringify(path)}`);
+    const when = shellQuoted(`test (__strata_path) = ${JSON.stringify(path)}`);
     return [
-      ...verbs.map(({ word, description }) => `complete -c strata -f -n ${when} -a ${word} -d ${quoted(description)}`),
+      ...verbs.map(
+        ({ word, description }) => `complete -c strata -f -n ${when} -a ${word} -d ${shellQuoted(description)}`,
+      ),
       ...options.map(
         ({ word, description, takesValue }) =>
-          `complete -c strata -n ${when} -l ${word.slice(2)}${takesValue === true ? " -r" : ""} -d ${quoted(description)}`,
+          `complete -c strata -n ${when} -l ${word.slice(2)}${takesValue === true ? " -r" : ""} -d ${shellQuoted(description)}`,
       ),
     ];
   });
-  const commands = all.filter(({ path }) => path !== "").map(({ path }) => quoted(path));
+  const commands = all.filter(({ path }) => path !== "").map(({ path }) => shellQuoted(path));
   return `# strata completion for fish
 function __strata_path
   set -l found ""
@@ -169,4 +171,4 @@ ${lines.join("\n")}`;
 }
 
 /** In single quotes, as all three shells read them: an apostrophe inside becomes a typographic one. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "’")}'`;
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "’")}'`;

@@ -23,12 +23,12 @@ const { run } = await import("./run.ts");
 
 const ending = new AbortController();
 
-const end = (): void =>
+const abortWork = (): void =>
   ending.abort(new StrataError("turn_cancelled", "stopped; unfinished work continues with the next run"));
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   // The first is heard by the command, which ends in order; the second ends at once.
-  process.on(signal, () => (ending.signal.aborted ? process.exit(130) : end()));
+  process.on(signal, () => (ending.signal.aborted ? process.exit(130) : abortWork()));
 }
 
 for (const stream of [process.stdout, process.stderr]) {

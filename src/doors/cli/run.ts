@@ -60,7 +60,7 @@ function misuse({ code, message }: CommanderError): StrataError {
 
 /** Usually it comes from an operator's module, and then its file is named; otherwise the error may be ours. */
 function strayError(thrown: unknown, goesOn: boolean): StrataError {
-  const place = placeOf(thrown);
+  const place = locateCaller(thrown);
   const what = thrown instanceof Error ? thrown.message || thrown.name : `it threw ${inspect(thrown, { depth: 0 })}`;
   const where = place === undefined ? ", and its stack names no file outside Strata" : ` in ${place}`;
   const next = place === undefined ? "" : "; await what may fail there, or catch it";
@@ -72,7 +72,7 @@ function strayError(thrown: unknown, goesOn: boolean): StrataError {
 const OURS = fileURLToPath(new URL("../..", import.meta.url));
 
 /** `file:line` of the innermost call that is neither Node's, nor a package's, nor ours. */
-function placeOf(thrown: unknown): string | undefined {
+function locateCaller(thrown: unknown): string | undefined {
   const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";
   for (const call of stack.split("\n")) {
     // A module's address ends in the time of its file, as `?at=…`.

@@ -22,16 +22,16 @@ export async function readSignedBody(
   const bytes = await readBytes(request, timeout);
   if (bytes.length === 0) return { text: "", value: undefined };
   checkType(request.headers);
-  const text = readText(bytes);
+  const text = decodeUtf8(bytes);
   // Counted before the parser meets it: what is nested a hundred thousand deep breaks whoever walks it afterwards.
-  if (!isShallow(text)) throw refused(`it is nested deeper than ${DEEPEST_BODY} levels; send less nesting`);
+  if (!isShallow(text)) throw unreadableBody(`it is nested deeper than ${DEEPEST_BODY} levels; send less nesting`);
   const value = parseJson(text);
   checkValue(value);
   return { text, value };
 }
 
 async function readBytes({ body, headers }: Request, timeout: number): Promise<Buffer> {
-  if (Number(headers.get("content-length")) > LARGEST_BODY) throw tooLarge();
+  if (Number(headers.get("content-length")) > LARGEST_BODY) throw bodyTooLarge();
   const chunks: Uint8Array[] = [];
   const reader = body?.getReader();
   const late = Promise.withResolvers<never>();
@@ -43,7 +43,7 @@ async function readBytes({ body, headers }: Request, timeout: number): Promise<B
       const { done, value } = await Promise.race([reader.read(), late.promise]);
       if (done) break;
       size += value.length;
-      if (size > LARGEST_BODY) throw tooLarge();
+      if (size > LARGEST_BODY) throw bodyTooLarge();
       chunks.push(value);
     }
   } finally {
@@ -57,7 +57,7 @@ function tooSlow(timeout: number): StrataError {
   return new StrataError("body_too_slow", sentence, { seconds: timeout / 1_000 });
 }
 
-const tooLarge = (): StrataError =>
+const bodyTooLarge = (): StrataError =>
   new StrataError("body_too_large", `a body may have at most ${LARGEST_BODY} bytes; send less at once`, {
     most: LARGEST_BODY,
   });
@@ -71,11 +71,11 @@ function checkType(headers: Headers): void {
   throw new StrataError("body_not_json", message, { type, encoding });
 }
 
-function readText(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw refused("it is not UTF-8; encode it as UTF-8", cause);
+    throw unreadableBody("it is not UTF-8; encode it as UTF-8", cause);
   }
 }
 
@@ -99,7 +99,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw refused(`it is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw unreadableBody(`it is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
   }
 }
 
@@ -108,14 +108,14 @@ const PROTOTYPE_KEYS: readonly string[] = ["__proto__", "constructor", "prototyp
 /** Keys that would reach into every object, and text that no database can hold, go no further than here. */
 function checkValue(value: unknown): void {
   if (typeof value === "string" && !value.isWellFormed()) {
-    throw refused("a text in it contains half a character (a lone surrogate); send whole characters");
+    throw unreadableBody("a text in it contains half a character (a lone surrogate); send whole characters");
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, member] of Object.entries(value)) {
-    if (PROTOTYPE_KEYS.includes(key)) throw refused(`it must not contain the key ${JSON.stringify(key)}`);
+    if (PROTOTYPE_KEYS.includes(key)) throw unreadableBody(`it must not contain the key ${JSON.stringify(key)}`);
     checkValue(member);
   }
 }
 
-const refused = (why: string, cause?: unknown): StrataError =>
+const unreadableBody = (why: string, cause?: unknown): StrataError =>
   new StrataError("invalid_input", `the body cannot be read: ${why}`, {}, cause);

@@ -110,7 +110,7 @@ export function listen(serverAt: (port: number) => Server, { host, port }: Addre
   const begin = (got: number): Listening => {
     const made = serverAt(got);
     server = made;
-    return { url: `http://${inUrl(host)}:${got}`, close: (drain) => end(listening, made, drain) };
+    return { url: `http://${inUrl(host)}:${got}`, close: (drain) => closeServer(listening, made, drain) };
   };
   const listening = serve(options, ({ port: got }) => {
     try {
@@ -124,7 +124,7 @@ export function listen(serverAt: (port: number) => Server, { host, port }: Addre
   return promise;
 }
 
-async function end(listening: ServerType, server: Server, drain?: number): Promise<void> {
+async function closeServer(listening: ServerType, server: Server, drain?: number): Promise<void> {
   // It listens meanwhile: whoever asks now is told to come back, and not that nobody is there.
   await server.close(drain);
   const closed = new Promise<void>((done) => listening.close(() => done()));

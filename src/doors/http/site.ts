@@ -36,7 +36,7 @@ export function siteOf({ host, port }: Address, named: readonly string[] = []): 
   return {
     isLocal: isLoopback(host),
     hosts: new Set([...here, ...there]),
-    origins: new Set([...here.map(plain), ...there.flatMap((name) => [plain(name), `https://${name}`])]),
+    origins: new Set([...here.map(plainOrigin), ...there.flatMap((name) => [plainOrigin(name), `https://${name}`])]),
   };
 }
 
@@ -57,7 +57,7 @@ export function inUrl(host: string): string {
   return one.includes(":") ? `[${one}]` : one;
 }
 
-const plain = (name: string): string => `http://${name}`;
+const plainOrigin = (name: string): string => `http://${name}`;
 
 /** Whether only programs of this machine reach the address. */
 export function isLoopback(host: string): boolean {

@@ -25,16 +25,17 @@ async function* encoded(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint
   try {
     for await (const event of events) {
       hasFailed ||= event.type === "failed";
-      yield encoder.encode(written(event.type, forPrograms(event)));
+      yield encoder.encode(formatEvent(event.type, forPrograms(event)));
     }
   } catch (thrown) {
     // A run throws what its turn has already told.
-    if (!hasFailed) yield encoder.encode(written("failed", { type: "failed", ...errorBody(asStrataError(thrown)) }));
+    if (!hasFailed)
+      yield encoder.encode(formatEvent("failed", { type: "failed", ...errorBody(asStrataError(thrown)) }));
   }
 }
 
 /** JSON holds no line break, so one line of data is enough. */
-const written = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+const formatEvent = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 function forPrograms(event: StreamEvent): unknown {
   if (event.type === "answer") return { type: "answer", ...event.answer.value };
@@ -69,7 +70,7 @@ interface TurnRun {
 /** Runs it, and answers as it was wished. `done` is null where there was nothing to run for. */
 export async function turnRun(turns: Turns, { begin, query, gone }: TurnRun) {
   const events = turns.run(begin, gone);
-  return query.mode === "stream" ? streamed(events) : endOf(events);
+  return query.mode === "stream" ? streamed(events) : awaitTurnEnd(events);
 }
 
 /** What goes wrong before the first event is answered with its own status: the stream opens with that event. */
@@ -84,7 +85,7 @@ async function streamed(events: AsyncIterable<StreamEvent>): Promise<Response> {
 }
 
 /** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
-async function endOf(events: ReadableStream<TurnEvent>): Promise<TurnRunEnd> {
+async function awaitTurnEnd(events: ReadableStream<TurnEvent>): Promise<TurnRunEnd> {
   let ended: TurnRunEnd = { done: null };
   for await (const event of events) {
     if (event.type === "done") ended = { done: event };

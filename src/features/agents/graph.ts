@@ -132,10 +132,10 @@ function columnsOf(nodes: readonly Node[], edges: readonly ShownEdge[]): readonl
   return columns;
 }
 
-type Place = { readonly x: number; readonly y: number };
+type NodePosition = { readonly x: number; readonly y: number };
 
 /** From the right side of one to the left side of the other; to itself or back, in a bow below. */
-function arrow(edge: ShownEdge, places: ReadonlyMap<string, Place>): string {
+function arrow(edge: ShownEdge, places: ReadonlyMap<string, NodePosition>): string {
   const [from, to] = [places.get(edge.from), places.get(edge.to)];
   if (from === undefined || to === undefined) return "";
   const forward = to.x > from.x;

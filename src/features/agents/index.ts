@@ -28,7 +28,7 @@ import {
 export { AGENT_API, type AgentApi } from "./api.ts";
 export { answererSays } from "./lines.ts";
 
-const agents = operation({
+const listAgents = operation({
   name: "agent.list",
   does: "List the declared agents and the models that answer for them.",
   may: "read",
@@ -60,7 +60,7 @@ const agents = operation({
     ]),
 });
 
-const show = operation({
+const showAgent = operation({
   name: "agent.show",
   does: "Show an agent as it is declared: its layers with rank, scope, trust and tokens, its tools, model, budgets and lock.",
   may: "read",
@@ -170,7 +170,7 @@ const attention = operation({
 });
 
 /** What people and programs ask of the agents themselves. */
-const OPERATIONS: readonly Operation[] = [agents, show, graph, snapshot, acts, rename, attention];
+const OPERATIONS: readonly Operation[] = [listAgents, showAgent, graph, snapshot, acts, rename, attention];
 
 type Act = Awaited<ReturnType<AgentApi["acts"]>>[number];
 

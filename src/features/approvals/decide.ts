@@ -89,7 +89,7 @@ export async function decide(
   const one: Case = { ...verdict, approval, thread, actor };
   switch (verdict.verdict) {
     case "approved":
-      return approve(parts, one);
+      return approveCall(parts, one);
     case "denied":
       return deny(parts, one);
     case "resolved":
@@ -111,7 +111,7 @@ async function deny(parts: Parts, { approval, actor, note }: Case): Promise<Appr
   });
 }
 
-async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
+async function approveCall(parts: DecidingParts, one: Case): Promise<Approval> {
   const { approval, thread, actor, note } = one;
   const { id, scope, status } = approval;
   // Of one that is denied, the input may be gone with a retracted event: the tool is not asked about it.

@@ -50,7 +50,7 @@ type EscalationView = z.output<typeof VIEW>;
 
 const STATUS_OF = { waiting: "open", approved: "open", denied: "closed", done: "answered" } as const;
 
-function viewOf({ clock }: Pick<Parts, "clock">, approval: Approval): EscalationView {
+function toView({ clock }: Pick<Parts, "clock">, approval: Approval): EscalationView {
   const { id, scope, thread, turn, askedAt: at, due = askedLater(at), taken, outcome, note } = approval;
   // Of an erased contact nothing is left of the question.
   const { question, reason } = QUESTION.catch({ question: "", minutes: USUAL_MINUTES }).parse(approval.input);
@@ -115,19 +115,19 @@ export function escalationApi(parts: Parts): EscalationApi {
       };
       const find = (scope: Scope): Promise<readonly Approval[]> => store.approvals(scope, filter, whose.limit);
       const found = await newestOf(parts, actor, whose, { find, position: ({ askedAt: at, id }) => ({ at, id }) });
-      return found.map((one) => viewOf(parts, one));
+      return found.map((one) => toView(parts, one));
     },
-    escalation: async (actor, id) => viewOf(parts, await questionOf(actor, id)),
+    escalation: async (actor, id) => toView(parts, await questionOf(actor, id)),
     answer: async (actor, id, answer) => {
       const asked = await questionOf(actor, id);
       const said = { text: answered(id, answer), result: answer, trust: trustOf(actor) };
       const event = await eventOf(parts, asked, said);
       const decision = { verdict: { answer }, ...doneBy(actor), at: parts.clock.recorded(), event };
-      return viewOf(parts, await store.decideApproval(asked.scope, id, decision));
+      return toView(parts, await store.decideApproval(asked.scope, id, decision));
     },
     take: async (actor, id) => {
       const { scope } = await questionOf(actor, id);
-      return viewOf(parts, await store.takeQuestion(scope, id, { ...doneBy(actor), at: parts.clock.recorded() }));
+      return toView(parts, await store.takeQuestion(scope, id, { ...doneBy(actor), at: parts.clock.recorded() }));
     },
     close: async (actor, id, note) => {
       const asked = await questionOf(actor, id);
@@ -140,7 +140,7 @@ export function escalationApi(parts: Parts): EscalationApi {
         event,
         ...given("note", note),
       } as const;
-      return viewOf(parts, await store.decideApproval(asked.scope, id, decision));
+      return toView(parts, await store.decideApproval(asked.scope, id, decision));
     },
   };
 }
@@ -163,7 +163,7 @@ export async function openQuestions(
 const ID = "apr_01jd8k3v5x9m2q7r4t6w8y0zab";
 const ONE = z.strictObject({ id: FIELDS.approval.describe("a question, apr_…") });
 
-const list = operation({
+const listQuestions = operation({
   name: "escalation.list",
   does: "List questions that agents ask a person, newest first: of all agents, of one agent, or of one of its contacts.",
   may: "read",
@@ -188,14 +188,14 @@ const list = operation({
   show: ({ escalations }, { style, given: { status } }) =>
     escalations.length === 0
       ? [status === "open" ? "No question waits for a person." : "There is no such question."]
-      : [...escalations.flatMap((one) => lines(one, style)), style.dim(count(escalations.length, "question"))],
+      : [...escalations.flatMap((one) => questionLines(one, style)), style.dim(count(escalations.length, "question"))],
   hints: ({ escalations }) => {
     const open = escalations.find(({ status }) => status === "open");
     return open === undefined ? [] : [`strata escalation answer ${open.id} TEXT`];
   },
 });
 
-const show = operation({
+const showQuestion = operation({
   name: "escalation.show",
   does: "Show one question: why it is asked, by when it is to be answered, who took it, and the answer.",
   may: "read",
@@ -204,10 +204,10 @@ const show = operation({
   gives: VIEW,
   command: { words: ["id"], examples: [`escalation show ${ID}`], opens: "record" },
   run: ({ runtime }, { id }, { actor }) => runtime.use(ESCALATION_API).escalation(actor, id),
-  show: (one, { style }) => lines(one, style),
+  show: (one, { style }) => questionLines(one, style),
 });
 
-const answer = operation({
+const answerQuestion = operation({
   name: "escalation.answer",
   does: "Answer a question: the agent reads the answer in a turn of the conversation and goes on.",
   may: "decide",
@@ -223,13 +223,13 @@ const answer = operation({
   gives: VIEW,
   command: { words: ["id", "text"], examples: [`escalation answer ${ID} "Yes, until Friday."`], opens: "everything" },
   run: ({ runtime }, { id, text }, { actor }) => runtime.use(ESCALATION_API).answer(actor, id, text),
-  show: (one, { style }) => lines(one, style),
+  show: (one, { style }) => questionLines(one, style),
   follows: async function* ({ runtime }, { thread }, { actor, signal }) {
     yield* runtime.follow(actor, await runtime.thread(actor, threadId(thread)), { signal });
   },
 });
 
-const take = operation({
+const takeQuestion = operation({
   name: "escalation.take",
   does: "Say that you look after a question, so that nobody else does. It stays open until it is answered.",
   may: "decide",
@@ -238,7 +238,7 @@ const take = operation({
   gives: VIEW,
   command: { words: ["id"], examples: [`escalation take ${ID}`], opens: "record" },
   run: ({ runtime }, { id }, { actor }) => runtime.use(ESCALATION_API).take(actor, id),
-  show: (one, { style }) => lines(one, style),
+  show: (one, { style }) => questionLines(one, style),
 });
 
 const close = operation({
@@ -250,15 +250,18 @@ const close = operation({
   gives: VIEW,
   command: { words: ["id"], examples: [`escalation close ${ID} --note "he came by"`], opens: "everything" },
   run: ({ runtime }, { id, note }, { actor }) => runtime.use(ESCALATION_API).close(actor, id, note),
-  show: (one, { style }) => lines(one, style),
+  show: (one, { style }) => questionLines(one, style),
   follows: async function* ({ runtime }, { thread }, { actor, signal }) {
     yield* runtime.follow(actor, await runtime.thread(actor, threadId(thread)), { signal });
   },
 });
 
-export const ESCALATIONS: readonly Operation[] = [list, show, answer, take, close];
+export const ESCALATIONS: readonly Operation[] = [listQuestions, showQuestion, answerQuestion, takeQuestion, close];
 
-function lines({ id, scope, question, reason, status, due, overdue, taken, decided }: EscalationView, style: Style) {
+function questionLines(
+  { id, scope, question, reason, status, due, overdue, taken, decided }: EscalationView,
+  style: Style,
+) {
   const by = decided === undefined ? "" : ` by ${whoDid(decided)}`;
   const until = status === "open" ? ` · answer by ${isoSecond(due)}` : "";
   const head = `${id} · ${scope.agent} with ${scope.contact} · ${overdue ? "overdue" : status}${by}${until}`;

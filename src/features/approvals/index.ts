@@ -65,7 +65,7 @@ const statusesOf = (status: z.output<typeof STATUS>): readonly ApprovalStatus[] 
 const ID = "apr_01jd8k3v5x9m2q7r4t6w8y0zab";
 const ONE = z.strictObject({ id: FIELDS.approval });
 
-const list = operation({
+const listApprovals = operation({
   name: "approval.list",
   does: "List tool calls that wait or waited for a person's decision, newest first: of all agents, of one agent, or of one of its contacts.",
   may: "read",
@@ -96,7 +96,7 @@ const list = operation({
 
 const DECIDING = "`strata approval approve ID` runs one, `strata approval deny ID` refuses it.";
 
-const show = operation({
+const showApproval = operation({
   name: "approval.show",
   does: "Show one call: its arguments, who decided, and the result.",
   may: "read",
@@ -137,30 +137,30 @@ async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalVie
   yield* runtime.follow(actor, await runtime.thread(actor, threadId(thread)), { signal });
 }
 
-const note = (message: string) => FIELDS.note.describe(message);
+const noteField = (message: string) => FIELDS.note.describe(message);
 
 const OPERATIONS: readonly Operation[] = [
-  list,
-  show,
+  listApprovals,
+  showApproval,
   deciding({
     verb: "approve",
     verdict: "approved",
     does: "Approve a waiting call: it runs now, once, and an event on its thread tells the agent the result.",
-    note: note("a note for the record").optional(),
+    note: noteField("a note for the record").optional(),
     example: `approval approve ${ID}`,
   }),
   deciding({
     verb: "deny",
     verdict: "denied",
     does: "Deny a waiting call: it does not run, and an event on its thread tells the agent.",
-    note: note("why; the agent sees it").optional(),
+    note: noteField("why; the agent sees it").optional(),
     example: `approval deny ${ID}`,
   }),
   deciding({
     verb: "resolve",
     verdict: "resolved",
     does: "Record the result of an approved call whose result is not known; an event on its thread tells the agent.",
-    note: note("what you found out; the agent sees it"),
+    note: noteField("what you found out; the agent sees it"),
     example: `approval resolve ${ID} --note "the money was paid back"`,
   }),
 ];

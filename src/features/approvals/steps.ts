@@ -38,12 +38,12 @@ export const STEPS: TurnSteps = {
     if (!setup.agent.tools.includes(ESCALATE)) return;
     const { scope, id: thread } = lease.claim.thread;
     const filter = { status: "waiting", about: "questions", thread } as const;
-    asked.set(turn, (await parts.store.part(APPROVAL_STORE).approvals(scope, filter, MOST_QUESTIONS)).length);
+    waitingAtStart.set(turn, (await parts.store.part(APPROVAL_STORE).approvals(scope, filter, MOST_QUESTIONS)).length);
   },
 };
 
 /** How many waited as a turn began. */
-const asked = new WeakMap<RunningTurn, number>();
+const waitingAtStart = new WeakMap<RunningTurn, number>();
 
 function beforeCall(turn: RunningTurn, made: MadeCall): CallInstead | undefined {
   const { call, tool, taint } = made;
@@ -53,7 +53,8 @@ function beforeCall(turn: RunningTurn, made: MadeCall): CallInstead | undefined 
   const late = outOfState(tool, BETWEEN_TURNS);
   if (late !== undefined) return { refuses: approvalTooLate(call.tool, late) };
   const due = call.tool === ESCALATE ? { due: dueOf(call.input, turn.parts.clock.recorded()) } : undefined;
-  const waiting = (asked.get(turn) ?? 0) + (HELD_CALLS.of(turn) ?? []).filter((one) => one.due !== undefined).length;
+  const waiting =
+    (waitingAtStart.get(turn) ?? 0) + (HELD_CALLS.of(turn) ?? []).filter((one) => one.due !== undefined).length;
   if (due !== undefined && waiting >= MOST_QUESTIONS) return { refuses: enoughAsked(waiting) };
   const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool), taint, ...due };
   const known = sameAsked(turn, wanted);

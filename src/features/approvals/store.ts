@@ -164,7 +164,7 @@ export const APPROVAL_STORE = {
   inLink: async (tx, of, ending) =>
     ending !== undefined && (ending.done === undefined || HELD_CALLS.of(ending.done.outcome) === undefined)
       ? {}
-      : { approvals: await asked(tx, of) },
+      : { approvals: await collectAsked(tx, of) },
   named: async (tx, of) =>
     (await approvalsOfTurn(tx, of)).flatMap(({ input, note, outcome }) => [input, note ?? [], outcome ?? []].flat()),
   linked: {
@@ -206,7 +206,7 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
 }
 
 /** What a turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
-async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
+async function collectAsked(tx: Tx, of: OneTurn): Promise<unknown> {
   const rows = await approvalsOfTurn(tx, of);
   if (rows.length === 0) return undefined;
   return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at, answers, linked, due }) => {
@@ -256,12 +256,12 @@ async function approvals(
     .limit(atMost(limit));
   const chosen = about === undefined ? all : all.where("due", about === "questions" ? "is not" : "is", null);
   const newest = after ? chosen.where(below("asked_at", "id", after)) : chosen;
-  return inOrder(await tx.all(newest), (row) => read(tx, row));
+  return inOrder(await tx.all(newest), (row) => readApproval(tx, row));
 }
 
 async function approval(tx: Tx, scope: Scope, id: ApprovalId): Promise<Approval | undefined> {
   const row = await findApproval(tx, scope, id);
-  return row && (await read(tx, row));
+  return row && (await readApproval(tx, row));
 }
 
 async function findApproval(tx: Tx, scope: Scope, id: ApprovalId): Promise<ApprovalTable | undefined> {
@@ -275,7 +275,7 @@ async function findApproval(tx: Tx, scope: Scope, id: ApprovalId): Promise<Appro
 }
 
 /** Of an erased contact stays what holds no text. */
-async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
+async function readApproval(tx: Tx, row: ApprovalTable): Promise<Approval> {
   const { id, thread, turn, call, tool, schema, taint, status, answers, due } = row;
   const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "null";
   const outcome: Approval["outcome"] | null = row.outcome && JSON.parse(await text(row.outcome));
@@ -389,5 +389,5 @@ async function change(tx: Tx, row: ApprovalTable, columns: Change, at: number): 
       .set(columns)
       .where((eb) => eb.and({ ...owner(row), id: row.id })),
   );
-  return read(tx, { ...row, ...columns });
+  return readApproval(tx, { ...row, ...columns });
 }

@@ -33,12 +33,12 @@ const ASSISTANT = z
     "Makes the agent the assistant of members of the organization: each talks with it in conversations of their own, as the contact of their id, and its tools act with their rights. Default: it talks with contacts.",
   );
 
-type Written = z.output<typeof ASSISTANT>;
+type WrittenAssistant = z.output<typeof ASSISTANT>;
 
 /** Whether an agent serves members. */
 export const KEYS = {
   assistant: agentKey(ASSISTANT, {
-    tools: (declared: Written) => (declared?.operations ?? []).map(toolOf),
+    tools: (declared: WrittenAssistant) => (declared?.operations ?? []).map(toolOf),
     check: (declared, { name, agents, refuse }) => {
       if (declared === undefined) return;
       // That its members are the organization's, `business` checks: it may stand at the top of the file.

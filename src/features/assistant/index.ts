@@ -52,7 +52,7 @@ const STEPS: TurnSteps = { admit, sources: (_parts, agent) => ({ member: served(
 const ID = "apr_01jd8k3v5x9m2q7r4t6w8y0zab";
 
 /** The member's word about a call of their own assistant: they have seen what it would do. */
-const decide = (verdict: "approved" | "denied") => {
+const decideOwnCall = (verdict: "approved" | "denied") => {
   const verb = verdict === "approved" ? "confirm" : "deny";
   return operation({
     name: `assistant.${verb}`,
@@ -93,5 +93,5 @@ export const FEATURE: Feature = {
   steps: STEPS,
   operationTools,
   store: ASSISTANT_STORE,
-  operations: [decide("approved"), decide("denied")],
+  operations: [decideOwnCall("approved"), decideOwnCall("denied")],
 };

@@ -64,13 +64,13 @@ export function blockApi(parts: Parts): BlockApi {
     setBlock: async (actor, agent, of, given) => setBlock(accessTo(parts, actor, agent), of, given),
     deleteBlock: async (actor, agent, of, reason) => deleteBlock(accessTo(parts, actor, agent), of, reason),
     proposals: async (actor, agent, limit, after) => {
-      const each = accessToEach(parts, actor, agent).map((access) => waiting(access, limit, after));
+      const each = accessToEach(parts, actor, agent).map((access) => waitingProposals(access, limit, after));
       return (await Promise.all(each))
         .flat()
         .sort((a, b) => a.link - b.link)
         .slice(0, limit);
     },
-    decide: async (actor, agent, of, choice) => decide(accessTo(parts, actor, agent), of, choice),
+    decide: async (actor, agent, of, choice) => decideBlock(accessTo(parts, actor, agent), of, choice),
   };
 }
 
@@ -132,7 +132,11 @@ async function deleteBlock(access: AgentAccess, of: BlockName, reason: Untrusted
 }
 
 /** The proposals about blocks: those about layers and skills are passed over. */
-async function waiting(access: AgentAccess, limit: number, from?: Position): Promise<readonly BlockProposal[]> {
+async function waitingProposals(
+  access: AgentAccess,
+  limit: number,
+  from?: Position,
+): Promise<readonly BlockProposal[]> {
   const { parts, owner } = access;
   const found: BlockProposal[] = [];
   for (let after = from; ; ) {
@@ -148,7 +152,7 @@ async function waiting(access: AgentAccess, limit: number, from?: Position): Pro
   return shown;
 }
 
-async function decide(access: AgentAccess, of: BlockName, choice: BlockChoice): Promise<TextVersion> {
+async function decideBlock(access: AgentAccess, of: BlockName, choice: BlockChoice): Promise<TextVersion> {
   const { n, verdict, over } = choice;
   const { parts, owner, actor } = access;
   const reason = checkedReason(choice.reason);

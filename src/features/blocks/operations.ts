@@ -31,7 +31,7 @@ const BLOCK = z
   })
   .meta({ id: "MemoryBlock" });
 
-const viewOf = (block: Block): z.output<typeof BLOCK> => {
+const toView = (block: Block): z.output<typeof BLOCK> => {
   const { label, name, text, readOnly, version } = block;
   const { n, by, byId, at } = version;
   return { label, name, text, readOnly, trust: trustOfBlock(block), version: n, by, ...given("byId", byId), at };
@@ -47,21 +47,24 @@ const blocks = operation({
   list: "blocks",
   command: { examples: ["block list"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => ({
-    blocks: (await runtime.use(BLOCK_API).blocks(actor, agent)).map(viewOf),
+    blocks: (await runtime.use(BLOCK_API).blocks(actor, agent)).map(toView),
   }),
   show: ({ blocks: all }, { style, given: { agent } }) =>
     all.length === 0
       ? [`${agent} keeps no memory block.`]
-      : [...all.flatMap((one) => lines(one, style)), style.dim(count(all.length, "block"))],
+      : [...all.flatMap((one) => blockLines(one, style)), style.dim(count(all.length, "block"))],
 });
 
-function lines({ label, name, text, readOnly, at, ...rest }: z.output<typeof BLOCK>, style: Style): readonly string[] {
+function blockLines(
+  { label, name, text, readOnly, at, ...rest }: z.output<typeof BLOCK>,
+  style: Style,
+): readonly string[] {
   const state = readOnly ? " · read-only" : "";
   const head = `${label} ${name} · ${minute(at)} · by ${whoDid(rest)} · words of the ${rest.trust}${state}`;
   return [style.bold(head), ...setIn(text, { first: "  ", more: "  " }, style)];
 }
 
-const show = operation({
+const showBlock = operation({
   name: "block.show",
   does: "Show one memory block: what it says, whose words it is, and since when.",
   may: "read",
@@ -69,8 +72,8 @@ const show = operation({
   takes: ONE,
   gives: BLOCK,
   command: { words: ["label", "name"], examples: ["block show BusinessFacts delivery-area"], opens: "data" },
-  run: async ({ runtime }, { agent, ...of }, { actor }) => viewOf(await runtime.use(BLOCK_API).block(actor, agent, of)),
-  show: (block, { style }) => lines(block, style),
+  run: async ({ runtime }, { agent, ...of }, { actor }) => toView(await runtime.use(BLOCK_API).block(actor, agent, of)),
+  show: (block, { style }) => blockLines(block, style),
 });
 
 const history = operation({
@@ -133,7 +136,7 @@ const remove = operation({
   show: (_, { given: { label, name } }) => [`${label} ${name} is deleted.`],
 });
 
-const proposals = operation({
+const listBlockProposals = operation({
   name: "block.proposals",
   does: "List the changes of memory blocks that wait for an operator, the oldest first; each access is recorded.",
   may: "read",
@@ -167,7 +170,7 @@ function proposalLines(proposal: Omit<BlockProposal, "link">, style: Style): rea
   ];
 }
 
-const decide = (verdict: "approved" | "rejected") =>
+const decideProposal = (verdict: "approved" | "rejected") =>
   operation({
     name: verdict === "approved" ? "block.approve" : "block.reject",
     does:
@@ -201,11 +204,11 @@ const decide = (verdict: "approved" | "rejected") =>
 
 export const BLOCK_OPERATIONS: readonly Operation[] = [
   blocks,
-  show,
+  showBlock,
   history,
   set,
   remove,
-  proposals,
-  decide("approved"),
-  decide("rejected"),
+  listBlockProposals,
+  decideProposal("approved"),
+  decideProposal("rejected"),
 ];

@@ -74,13 +74,13 @@ function readMyMemory(store: Reads): Tool {
       const { blocks } = await blockNow(store, ownerOf(context));
       const wanted = blocks.filter((one) => label === undefined || one.label === label);
       const trust = lowestTrust(["agent", ...wanted.map(trustOfBlock)]);
-      return answeredAs(trust, wanted.length === 0 ? WORDING.none : wanted.map(shown).join("\n"));
+      return answeredAs(trust, wanted.length === 0 ? WORDING.none : wanted.map(renderBlock).join("\n"));
     },
   });
 }
 
 /** One line of the platform's, then the text set in: no line of it begins where a line of the platform's does. */
-function shown(block: Block): string {
+function renderBlock(block: Block): string {
   const { label, name, text, readOnly, version } = block;
   const labels = [label, name, `since ${isoSecond(version.at).slice(0, 10)}`, trustOfBlock(block)];
   const line = [...labels, ...(readOnly ? [WORDING.readOnly] : [])].join(" · ");
@@ -99,7 +99,7 @@ const CHANGE = z.object({
     .optional()
     .describe(`All that the block says, at most ${BLOCK_LIMITS.text} characters; left out to delete it.`),
 });
-type Change = z.output<typeof CHANGE>;
+type BlockChange = z.output<typeof CHANGE>;
 
 function updateMyMemory(store: Reads): Tool {
   return defineTool({
@@ -116,7 +116,7 @@ function updateMyMemory(store: Reads): Tool {
     trust: "agent",
     hidesSecrets: true,
     run: async ({ changes, reason = "The agent called update_my_memory." }, context) => {
-      const state = await stateOf(store, context);
+      const state = await startBlockPlan(store, context);
       const says: string[] = [];
       const edits: NewText[] = [];
       for (const change of changes) {
@@ -136,7 +136,7 @@ function updateMyMemory(store: Reads): Tool {
 }
 
 /** The blocks as they will be after the turn's calls so far. */
-interface Planned {
+interface BlockPlan {
   readonly blocks: Map<string, Block>;
   pointers: readonly TextPointer[];
   /** Those that the turn has changed already. */
@@ -145,11 +145,11 @@ interface Planned {
   stands(edit: NewText): Promise<void>;
 }
 
-async function stateOf(store: Reads, context: ToolContext): Promise<Planned> {
+async function startBlockPlan(store: Reads, context: ToolContext): Promise<BlockPlan> {
   const owner = ownerOf(context);
   const now = await blockNow(store, owner);
   const blocks = new Map(now.blocks.map((one) => [keyOf(one).part, one]));
-  const state: Planned = {
+  const state: BlockPlan = {
     blocks,
     pointers: now.pointers,
     seen: new Set(),
@@ -169,15 +169,15 @@ async function stateOf(store: Reads, context: ToolContext): Promise<Planned> {
   return state;
 }
 
-interface Around extends Planned {
+interface BlockEditContext extends BlockPlan {
   readonly reason: string;
   readonly context: ToolContext;
 }
 
 /** The edit that a change asks for, and what is said of it; or why nothing is changed. */
 async function planned(
-  { op, text, ...of }: Change,
-  around: Around,
+  { op, text, ...of }: BlockChange,
+  around: BlockEditContext,
 ): Promise<{ readonly problem: string } | { readonly message: string; readonly edit: NewText }> {
   const { blocks, pointers, seen, context } = around;
   const key = keyOf(of);

@@ -72,7 +72,7 @@ export async function* deliverDue(
     const [due] = await parts.store.part(OUTBOX_STORE).dueDeliveries(owner, lease);
     if (due === undefined) return;
     const { tries, status: _, ...message } = due;
-    const problem = await problemOf(async () => {
+    const problem = await catchMessage(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
       const secret = deliver.signing === undefined ? undefined : parts.vault.secret(deliver.signing);
       const signing = secret === undefined ? {} : { signing: { secret, at: parts.clock.real() } };
@@ -85,7 +85,7 @@ export async function* deliverDue(
     });
     // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
     const stopped = signal.aborted && problem !== undefined;
-    const report = await note(parts, agent, { id: message.id, tries, failed: stopped ? STOPPED : problem, stopped });
+    const report = await noteTry(parts, agent, { id: message.id, tries, failed: stopped ? STOPPED : problem, stopped });
     if (report !== undefined) yield report;
   }
 }
@@ -117,7 +117,7 @@ interface Try extends Pick<OutboxMessage, "id"> {
 }
 
 /** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
-async function note(
+async function noteTry(
   { store, vault, clock, holder }: Delivering,
   { org, name: agent }: Agent,
   { id, tries, failed, stopped }: Try,
@@ -131,7 +131,7 @@ async function note(
   return isNoted ? { agent, outbox: id, ...sentence, again } : undefined;
 }
 
-async function problemOf(work: () => Promise<void>): Promise<string | undefined> {
+async function catchMessage(work: () => Promise<void>): Promise<string | undefined> {
   try {
     await work();
     return undefined;

@@ -39,7 +39,7 @@ const MESSAGE = z
   })
   .meta({ id: "OutboxMessage" });
 
-const said = operation({
+const listReplies = operation({
   name: "outbox.list",
   does: "List an agent's replies, newest first, and whether they were delivered; without `status` also what it reported of turns that it began itself. This access is recorded.",
   may: "read",
@@ -130,7 +130,7 @@ export const FEATURE: Feature<DeliveryPorts> = {
   },
   store: OUTBOX_STORE,
   columns: { threads: [UNDELIVERED], turns: [DELIVERY] },
-  operations: [said, delivered],
+  operations: [listReplies, delivered],
   jobs: [replies],
   open: (world) => ({ api: ({ parts }) => DELIVERY_API.open(deliveryApi(parts, world)) }),
 };

@@ -35,11 +35,11 @@ export async function states(
       .where((eb) => eb.and({ org, agent }))
       .where("id", "in", ids),
   );
-  return new Map(rows.map((row) => [row.id, stateOf(row)]));
+  return new Map(rows.map((row) => [row.id, replyState(row)]));
 }
 
 /** A try ends with a word of its receiver: whoever else takes a reply confirms it at once. */
-function stateOf({ status, tries, confirmed_at }: Pick<StateRow, "status" | "tries" | "confirmed_at">): ReplyState {
+function replyState({ status, tries, confirmed_at }: Pick<StateRow, "status" | "tries" | "confirmed_at">): ReplyState {
   if (status !== "delivered") return status === "waiting" ? "waiting" : "failed";
   return tries > 0 && confirmed_at === null ? "sent" : "delivered";
 }

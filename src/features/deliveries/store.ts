@@ -376,16 +376,16 @@ const dueAt = (isTried: boolean, limit: number): string => `
 /** What came of a try, by whoever was given the message last. */
 function noteDelivery(tx: Tx, { org, agent }: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean> {
   const { outbox: id, failed = null, again = null, stopped = false, at } = tried;
-  const lost: Change = again === null ? { status: "undeliverable" } : { due: again };
-  const came: Change = failed === null ? { status: "delivered", delivered_at: at } : lost;
+  const lost: OutboxChange = again === null ? { status: "undeliverable" } : { due: again };
+  const came: OutboxChange = failed === null ? { status: "delivered", delivered_at: at } : lost;
   const change = { ...came, holder: null, lease_until: null, failed };
   return changeWaiting(tx, { org, agent, id, holder }, change, stopped ? 0 : 1);
 }
 
-type Change = Partial<Omit<OutboxTable, keyof ContactScope | "id" | "tries">>;
+type OutboxChange = Partial<Omit<OutboxTable, keyof ContactScope | "id" | "tries">>;
 
 /** False where none of these waits. */
-async function changeWaiting(tx: Tx, which: Partial<OutboxTable>, change: Change, tries = 0): Promise<boolean> {
+async function changeWaiting(tx: Tx, which: Partial<OutboxTable>, change: OutboxChange, tries = 0): Promise<boolean> {
   const changed = query
     .updateTable("outbox")
     .set((eb) => ({ ...change, tries: eb("tries", "+", tries) }))

@@ -6,7 +6,7 @@ import { signedHeaders } from "./signature.ts";
  * @throws Error a sentence that names the answer
  */
 export const sendDelivery: SendDelivery = async (delivery, { url, token, signing, signal }) => {
-  const body = JSON.stringify(bodyOf(delivery));
+  const body = JSON.stringify(deliveryBody(delivery));
   const response = await fetch(url, {
     method: "POST",
     headers: {
@@ -20,7 +20,7 @@ export const sendDelivery: SendDelivery = async (delivery, { url, token, signing
     redirect: "error",
     signal,
   }).catch((thrown: unknown) => {
-    throw new Error(whyNot(thrown), { cause: thrown });
+    throw new Error(describeFailure(thrown), { cause: thrown });
   });
   // The answer's body is not read: nothing from outside may get in here.
   await response.body?.cancel();
@@ -28,14 +28,14 @@ export const sendDelivery: SendDelivery = async (delivery, { url, token, signing
 };
 
 /** Node's fetch only says that it failed; why is in the cause. */
-function whyNot(thrown: unknown): string {
+function describeFailure(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.name === "TimeoutError") return "the server did not answer in time";
   const cause = thrown.cause instanceof Error ? thrown.cause : thrown;
   return `the request to the server failed (${cause.message === "" && "code" in cause ? cause.code : cause.message})`;
 }
 
-const bodyOf = ({ id, agent, contact, thread, turn, channel, line, inReplyTo, text, at }: Delivery) => ({
+const deliveryBody = ({ id, agent, contact, thread, turn, channel, line, inReplyTo, text, at }: Delivery) => ({
   id,
   agent,
   contact,

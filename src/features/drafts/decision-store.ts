@@ -276,7 +276,7 @@ export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, deci
   const keep = (text: string): Promise<Digest> => keepOwn(tx, scope, key, JSON.stringify(text));
   const piece = sent === undefined ? null : await keep(sent.text);
   const unsent = { outbox: null, position: null } as const;
-  const out = sent && piece !== null ? await send(tx, scope, { thread, turn, act: id, piece, at }, sent) : unsent;
+  const out = sent && piece !== null ? await sendDraft(tx, scope, { thread, turn, act: id, piece, at }, sent) : unsent;
   const act = {
     ...owner(scope),
     draft: id,
@@ -309,7 +309,7 @@ interface Sending {
   readonly at: number;
 }
 
-async function send(
+async function sendDraft(
   tx: Tx,
   scope: ContactScope,
   of: Sending,

@@ -121,7 +121,7 @@ type DraftView = z.output<typeof DRAFT_VIEW>;
 const ID = "drf_01jd8k3v5x9m2q7r4t6w8y0zab";
 const ONE = z.strictObject({ id: z.string().describe("a draft, drf_…").transform(draftId) });
 
-const list = operation({
+const listDrafts = operation({
   name: "draft.list",
   does: "List replies that wait or waited for a person, newest first: of all agents, of one agent, or of one of its contacts.",
   may: "read",
@@ -149,10 +149,10 @@ const list = operation({
   show: ({ drafts }, { style, given: { status } }) =>
     drafts.length === 0
       ? [status === "all" ? "There are no drafts." : `No draft is ${status}; \`--status all\` lists every one.`]
-      : [...drafts.flatMap((one) => lines(one, style)), style.dim(count(drafts.length, "draft"))],
+      : [...drafts.flatMap((one) => draftLines(one, style)), style.dim(count(drafts.length, "draft"))],
 });
 
-const show = operation({
+const showDraft = operation({
   name: "draft.show",
   does: "Show one draft: what the agent wrote, who decided, and what went out.",
   may: "read",
@@ -161,10 +161,10 @@ const show = operation({
   gives: DRAFT_VIEW,
   command: { words: ["id"], examples: [`draft show ${ID}`], opens: "record" },
   run: ({ runtime }, { id }, { actor }) => runtime.use(DRAFT_API).draft(actor, id),
-  show: (draft, { style }) => lines(draft, style),
+  show: (draft, { style }) => draftLines(draft, style),
 });
 
-const approve = operation({
+const approveDraft = operation({
   name: "draft.approve",
   does: "Send a draft as the agent wrote it. The agent reads of it with the next message.",
   may: "decide",
@@ -173,7 +173,7 @@ const approve = operation({
   gives: DRAFT_VIEW,
   command: { words: ["id"], examples: [`draft approve ${ID}`], opens: "record" },
   run: ({ runtime }, { id }, { actor }) => runtime.use(DRAFT_API).decideDraft(actor, id, { verdict: "approved" }),
-  show: (draft, { style }) => lines(draft, style),
+  show: (draft, { style }) => draftLines(draft, style),
 });
 
 const edit = operation({
@@ -188,7 +188,7 @@ const edit = operation({
   command: { words: ["id", "text"], examples: [`draft edit ${ID} "We open at nine."`], opens: "record" },
   run: ({ runtime }, { id, text }, { actor }) =>
     runtime.use(DRAFT_API).decideDraft(actor, id, { verdict: "edited", text }),
-  show: (draft, { style }) => lines(draft, style),
+  show: (draft, { style }) => draftLines(draft, style),
 });
 
 const discard = operation({
@@ -201,10 +201,10 @@ const discard = operation({
   command: { words: ["id"], examples: [`draft discard ${ID} --note "already answered by phone"`], opens: "record" },
   run: ({ runtime }, { id, note }, { actor }) =>
     runtime.use(DRAFT_API).decideDraft(actor, id, { verdict: "discarded", ...(note !== undefined && { note }) }),
-  show: (draft, { style }) => lines(draft, style),
+  show: (draft, { style }) => draftLines(draft, style),
 });
 
-function lines(draft: DraftView, style: Style): readonly string[] {
+function draftLines(draft: DraftView, style: Style): readonly string[] {
   const { id, scope, text, status, at, channel, line, overdue, decided } = draft;
   const by = decided === undefined ? "" : ` by ${whoDid(decided)}`;
   const where = line === undefined ? ` · ${channel}` : ` · ${channel}, ${draft.lineName ?? line}`;
@@ -250,10 +250,10 @@ function draftApi(parts: Parts): DraftApi {
       const find = (scope: Scope): Promise<readonly Draft[]> =>
         parts.store.part(DRAFT_STORE).drafts(scope, filter, whose.limit);
       const found = await newestOf(parts, actor, whose, { find, position: ({ at, id }) => ({ at, id }) });
-      return Promise.all(found.map((one) => viewOf(parts, one)));
+      return Promise.all(found.map((one) => toDraftView(parts, one)));
     },
-    draft: async (actor, id) => viewOf(parts, await draftOf(parts, actor, id)),
-    decideDraft: (actor, id, deciding) => decide(parts, actor, id, deciding),
+    draft: async (actor, id) => toDraftView(parts, await draftOf(parts, actor, id)),
+    decideDraft: (actor, id, deciding) => settleDraft(parts, actor, id, deciding),
   };
 }
 
@@ -263,7 +263,7 @@ async function draftOf(parts: Parts, actor: Allowed<"view">, id: DraftId): Promi
   throw NOT_FOUND.of(`draft ${id} is not in reach: \`strata draft list\` shows those that wait`, { draft: id });
 }
 
-async function viewOf(
+async function toDraftView(
   { agents, clock, store }: Parts,
   { scope, text, trust: _, decided, ...draft }: Draft,
 ): Promise<DraftView> {
@@ -282,7 +282,12 @@ async function viewOf(
   };
 }
 
-async function decide(parts: Parts, actor: Allowed<"decide">, id: DraftId, deciding: Deciding): Promise<DraftView> {
+async function settleDraft(
+  parts: Parts,
+  actor: Allowed<"decide">,
+  id: DraftId,
+  deciding: Deciding,
+): Promise<DraftView> {
   const draft = await draftOf(parts, actor, id);
   const { scope, thread: at, text: wrote } = draft;
   const thread = await threadOf(parts, actor, at);
@@ -313,7 +318,7 @@ async function decide(parts: Parts, actor: Allowed<"decide">, id: DraftId, decid
     ...(verdict !== "discarded" && { sent: { text, outbox, channel: thread.channel, queue: queueReply } }),
     ...(deciding.note !== undefined && { note: deciding.note }),
   });
-  return viewOf(parts, decided);
+  return toDraftView(parts, decided);
 }
 
 /** How many of an agent's drafts wait, and for how many of them too long. */
@@ -327,7 +332,7 @@ export async function draftCounts(
   return { drafts: await waitingDrafts(of, drafts), overdue: await waitingDrafts(of, overdue - 1) };
 }
 
-const OPERATIONS: readonly Operation[] = [list, show, approve, edit, discard];
+const OPERATIONS: readonly Operation[] = [listDrafts, showDraft, approveDraft, edit, discard];
 
 export const FEATURE: Feature = {
   name: "drafts",

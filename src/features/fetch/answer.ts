@@ -36,13 +36,13 @@ export async function answerTo(
     return await followed({ ...wish, signal: AbortSignal.any([wish.signal, late]) }, reach);
   } catch (thrown) {
     wish.signal.throwIfAborted();
-    if (late.aborted) return failed(tooSlow(wish.rules.seconds));
-    if (thrown instanceof NotFetched) return failed(thrown.message);
+    if (late.aborted) return failedAnswer(tooSlow(wish.rules.seconds));
+    if (thrown instanceof NotFetched) return failedAnswer(thrown.message);
     throw thrown;
   }
 }
 
-const failed = (text: string): { readonly text: string; readonly failed: true } => ({ text, failed: true });
+const failedAnswer = (text: string): { readonly text: string; readonly failed: true } => ({ text, failed: true });
 
 /** From redirect to redirect: each address is looked at like the first. */
 async function followed(wish: Wish, reach: Reach): Promise<Pick<ToolOutcome, "failed"> & { readonly text: string }> {
@@ -119,12 +119,12 @@ function answerText(
   const shown = names.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]));
   const head = [`${method} ${url.href}`, `status: ${status}`, ...shown].join("\n");
   if (method === "HEAD") return { text: head, failed: status >= 400 };
-  const text = decoded(body, headers["content-type"]);
+  const text = decodeBody(body, headers["content-type"]);
   const cut = isCut ? `\n${beginningRead(rules.bytes)}` : "";
   return { text: `${head}\n\n${text === "" ? EMPTY : text}${cut}`, failed: status >= 400 };
 }
 
-function decoded(body: Buffer, type = ""): string {
+function decodeBody(body: Buffer, type = ""): string {
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? "utf-8";
   const text = decoderOf(charset).decode(body);
   if (type === "" && text.includes("\0")) throw new NotFetched(UNTYPED);

@@ -49,13 +49,13 @@ declare module "../../protocol/agent.ts" {
   interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
-type Declared = NonNullable<Agent["fetch"]>;
+type DeclaredFetch = NonNullable<Agent["fetch"]>;
 
 /** What an agent's declaration says, as far as it says something. */
-export type FetchRules = Partial<Declared>;
+export type FetchRules = Partial<DeclaredFetch>;
 
 /** The same with what holds where nothing is said. */
-export type FetchLimits = Declared & Required<Pick<Declared, "types">>;
+export type FetchLimits = DeclaredFetch & Required<Pick<DeclaredFetch, "types">>;
 
 /** What is read where nothing is said. */
 const TEXT = [

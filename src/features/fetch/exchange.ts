@@ -52,13 +52,15 @@ export interface Answer extends Head {
 export async function exchange(wish: Exchange, reach: Reach): Promise<Answer> {
   const socket = await connected(wish, reach);
   try {
-    const response = await answered(wish, socket);
+    const response = await sendRequest(wish, socket);
     const head = { status: response.statusCode ?? 0, headers: response.headers };
     if (!wish.wants(head)) return { ...head, body: Buffer.alloc(0), isCut: false };
-    return { ...head, ...(await bodyOf(response, wish.bytes)) };
+    return { ...head, ...(await receiveBody(response, wish.bytes)) };
   } catch (thrown) {
     wish.signal.throwIfAborted();
-    throw thrown instanceof NotFetched ? thrown : new NotFetched(noAnswer(shownHost(hostOf(wish.url)), whyNot(thrown)));
+    throw thrown instanceof NotFetched
+      ? thrown
+      : new NotFetched(noAnswer(shownHost(hostOf(wish.url)), describeBreak(thrown)));
   } finally {
     socket.destroy();
   }
@@ -72,14 +74,14 @@ async function connected({ url, signal }: Exchange, reach: Reach): Promise<Socke
   for (const address of addresses) {
     try {
       const plain = await dialled(address, Number(portOf(url)), signal);
-      return await checked(plain, { url, address, reach, signal });
+      return await checkSocket(plain, { url, address, reach, signal });
     } catch (thrown) {
       signal.throwIfAborted();
       if (thrown instanceof NotFetched) throw thrown;
       last = thrown;
     }
   }
-  throw new NotFetched(noAnswer(shownHost(host), whyNot(last)));
+  throw new NotFetched(noAnswer(shownHost(host), describeBreak(last)));
 }
 
 async function resolved(host: string, { resolve }: Reach, signal: AbortSignal): Promise<readonly string[]> {
@@ -124,7 +126,7 @@ interface Dialled {
 }
 
 /** Who really is at the other end, before a byte is sent, the greeting of TLS included. */
-async function checked(plain: Socket, { url, address, reach, signal }: Dialled): Promise<Socket> {
+async function checkSocket(plain: Socket, { url, address, reach, signal }: Dialled): Promise<Socket> {
   try {
     const { remoteAddress = "" } = plain;
     checkAddress(hostOf(url), remoteAddress, reach);
@@ -150,7 +152,7 @@ function secured(plain: Socket, host: string, signal: AbortSignal): Promise<Sock
   return opened.promise.finally(() => signal.removeEventListener("abort", stop));
 }
 
-function answered({ url, method, body, signal }: Exchange, socket: Socket): Promise<IncomingMessage> {
+function sendRequest({ url, method, body, signal }: Exchange, socket: Socket): Promise<IncomingMessage> {
   const came = Promise.withResolvers<IncomingMessage>();
   const sent = httpRequest({
     // Over the socket that was checked, TLS included: there is no other way to the network from here.
@@ -177,7 +179,7 @@ function answered({ url, method, body, signal }: Exchange, socket: Socket): Prom
 }
 
 /** Read as far as it may be, packed and unpacked: what would be more is not even unpacked. */
-async function bodyOf(response: IncomingMessage, most: number): Promise<Pick<Answer, "body" | "isCut">> {
+async function receiveBody(response: IncomingMessage, most: number): Promise<Pick<Answer, "body" | "isCut">> {
   const unpacked = unpack(response, most);
   const parts: Buffer[] = [];
   let size = 0;
@@ -214,7 +216,7 @@ function unpack(response: IncomingMessage, most: number): Readable {
 
 const BREAKS: ReadonlyMap<string, string> = new Map(Object.entries(BROKEN));
 
-function whyNot(thrown: unknown): string {
+function describeBreak(thrown: unknown): string {
   if (!(thrown instanceof Error)) return gaveNothing(String(thrown));
   const code = "code" in thrown ? String(thrown.code) : "";
   return BREAKS.get(code) ?? gaveUnreadable(thrown.message || code);

@@ -69,7 +69,7 @@ function readTool(parts: FetchParts): Tool {
     },
     run: ({ url, method }, { scope, signal }) => {
       const rules = parts.rulesOf(scope);
-      return answered(parts, rules, { url, method, hosts: rules?.allow, signal });
+      return fetchAnswer(parts, rules, { url, method, hosts: rules?.allow, signal });
     },
   });
 }
@@ -91,7 +91,7 @@ function postTool(parts: FetchParts): Tool {
     tainted: ({ url }, scope) => (isKeptAway(url, parts.rulesOf(scope)?.post ?? []) ? "run" : "ask"),
     run: ({ url, body, type }, { scope, signal }) => {
       const rules = parts.rulesOf(scope);
-      return answered(parts, rules, {
+      return fetchAnswer(parts, rules, {
         url,
         method: "POST",
         body: { type, text: body },
@@ -103,7 +103,7 @@ function postTool(parts: FetchParts): Tool {
 }
 
 /** The network is loaded when something is first asked of it. */
-async function answered({ reach }: FetchParts, rules: FetchRules | undefined, wish: Omit<Wish, "rules">) {
+async function fetchAnswer({ reach }: FetchParts, rules: FetchRules | undefined, wish: Omit<Wish, "rules">) {
   const { answerTo } = await import("./answer.ts");
   return answerTo({ ...wish, rules: limitsOf(rules) }, reach);
 }

@@ -64,7 +64,7 @@ export const FILE_API = featureApi<FileApi>("files");
 /** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read again each time. */
 export const fileApi = (parts: Parts, disk: ProjectDisk | undefined): FileApi => ({
   files: async (actor, agent) => filesView(await look(accessTo(parts, actor, agent), disk)),
-  approveFile: async (actor, agent, choice) => approve(await look(accessTo(parts, actor, agent), disk), choice),
+  approveFile: async (actor, agent, choice) => approveFile(await look(accessTo(parts, actor, agent), disk), choice),
 });
 
 /** What is there of an agent's files. */
@@ -98,7 +98,7 @@ function filesView({ access, layer, found, active }: Look): FilesView {
     return {
       name,
       ...(path !== undefined && { path }),
-      state: stateOf(file, sent[i]?.text !== ""),
+      state: fileState(file, sent[i]?.text !== ""),
       characters: text.length,
       notes: because === undefined ? [] : because.split("; "),
     };
@@ -106,7 +106,7 @@ function filesView({ access, layer, found, active }: Look): FilesView {
   return { root: found.root, files, subagents: found.files.flatMap(({ subagents }) => subagents) };
 }
 
-function stateOf({ path, text, isCut }: ProjectFile, isSent: boolean): FileView["state"] {
+function fileState({ path, text, isCut }: ProjectFile, isSent: boolean): FileView["state"] {
   if (path === undefined) return "missing";
   if (text === "") return "empty";
   if (!isSent) return "held back";
@@ -114,7 +114,7 @@ function stateOf({ path, text, isCut }: ProjectFile, isSent: boolean): FileView[
 }
 
 /** Keeps the file's text as approved: another text of it waits again. */
-function approve(
+function approveFile(
   { access, layer, found, active }: Look,
   { path, reason }: { readonly path: string; readonly reason: Untrusted },
 ): Promise<TextVersion> {

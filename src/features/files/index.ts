@@ -54,7 +54,7 @@ const files = operation({
   ],
 });
 
-const approve = operation({
+const approveFile = operation({
   name: "file.approve",
   does: "Let a file that the guard holds back be sent as it is now; another text of it waits again.",
   may: "operate",
@@ -72,7 +72,7 @@ const approve = operation({
   show: (_, { given: { path } }) => [`${printable(path)} is sent as it is now, from the next turn on.`],
 });
 
-const OPERATIONS: readonly Operation[] = [files, approve];
+const OPERATIONS: readonly Operation[] = [files, approveFile];
 
 export const FEATURE: Feature<FilePorts> = {
   name: "files",

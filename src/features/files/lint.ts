@@ -53,14 +53,14 @@ function problemsOf(file: ProjectFile, raw: string): readonly FileProblem[] {
   const others = file.notes.flatMap((note): FileProblem[] => {
     // What a file includes is no problem.
     if (seen.has(note) || note.startsWith("with ")) return [];
-    return [{ path, ...placeOf(note, { file, raw }) }];
+    return [{ path, ...locateNote(note, { file, raw }) }];
   });
   const faults = file.faults.map((fault) => ({ path, message: `the guard of layer texts finds: ${fault}` }));
   return [...inLines.map(({ line, message: sentence }) => ({ path, line, message: sentence })), ...others, ...faults];
 }
 
 /** Where a note is about. */
-function placeOf(
+function locateNote(
   note: string,
   { file, raw }: { readonly file: ProjectFile; readonly raw: string },
 ): Omit<FileProblem, "path"> {

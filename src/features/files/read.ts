@@ -64,18 +64,18 @@ export async function readFiles(
         faults: [],
         subagents: [],
         isCut: false,
-        ...(path && { path: shown(reading, path) }),
+        ...(path && { path: shownPath(reading, path) }),
       });
       continue;
     }
     const most = MARGIN * rules.characters;
     const ready = prepare(truncateText(found, most, ""));
     const room = Math.min(rules.characters, left);
-    const cut = within(ready, room, { notes: reading.notes, isLonger: found.length > most });
+    const cut = fitToRoom(ready, room, { notes: reading.notes, isLonger: found.length > most });
     // What was cut off, the guard has not looked at: it instructs nobody.
     const subagents = path?.endsWith("AGENTS.md") ? subagentsIn(cut.text) : [];
     const { own, ...kept } = cut;
-    const file = { ...kept, faults: await faultsIn(own), name, path: shown(reading, path ?? name), subagents };
+    const file = { ...kept, faults: await faultsIn(own), name, path: shownPath(reading, path ?? name), subagents };
     left -= file.text.length;
     files.push(file);
   }
@@ -102,7 +102,7 @@ interface Missing {
 const NOT_THERE: Missing = { because: "there is no such file" };
 
 /** A folder may be named anything; its name stands in the prompt. */
-const shown = ({ root }: FileReading, path: string): string =>
+const shownPath = ({ root }: FileReading, path: string): string =>
   relative(root, path).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
 
 /** A bare name is that of the nearest file, a path begins at the root. */
@@ -169,7 +169,7 @@ async function included(reading: FileReading, named: string, way: readonly strin
   const text = await textAt(reading, path);
   if (typeof text !== "string") return refuse(text.because);
   reading.characters += text.length;
-  reading.included.push(shown(reading, path));
+  reading.included.push(shownPath(reading, path));
   return withIncluded(reading, splitHead(text).body.trim(), [...way, path]);
 }
 
@@ -181,7 +181,7 @@ export const WORDING = {
 } as const;
 
 /** As much of it as there is room for, to the end of a line where one is near. */
-function within(
+function fitToRoom(
   ready: Prepared,
   room: number,
   before: { readonly notes: readonly string[]; readonly isLonger: boolean },

@@ -19,11 +19,11 @@ import { type FilesFound, type ProjectFile, readFiles, type SubagentDefinition }
 /** What an agent's files say, read when they were last due. */
 type FilesOf = (agent: Agent) => Promise<Cached<FilesFound>>;
 
-const opened = new WeakMap<ProjectDisk, FilesOf>();
+const openedFiles = new WeakMap<ProjectDisk, FilesOf>();
 
 /** The files on this disk. Agents that name the same files of the same folder share what was read. */
 function filesOn(disk: ProjectDisk): FilesOf {
-  const known = opened.get(disk);
+  const known = openedFiles.get(disk);
   if (known !== undefined) return known;
   const cached = staleWhileRevalidate<FilesFound>(disk);
   const filesOf: FilesOf = async (agent) => {
@@ -33,7 +33,7 @@ function filesOn(disk: ProjectDisk): FilesOf {
     const key = canonicalJson([folder, { ...rules, root: rules.root ?? "" }]);
     return cached(key, ttl * 1_000, () => readFiles(disk, folder, fileRules(agent)));
   };
-  opened.set(disk, filesOf);
+  openedFiles.set(disk, filesOf);
   return filesOf;
 }
 
@@ -48,7 +48,7 @@ export function fileSteps(disk: ProjectDisk): TurnSteps {
     stored: ({ vault }, agent, active) => ({
       files: async (layer) => {
         const { value, use } = await filesOf(agent);
-        const content = contentOf(fileParts(value, { layer, active, vault, rules: fileRules(agent) }));
+        const content = joinFileParts(fileParts(value, { layer, active, vault, rules: fileRules(agent) }));
         return { ...content, cache: firstUse.of(agent) ?? use };
       },
     }),
@@ -78,7 +78,7 @@ interface Sending {
   readonly rules: FileRules;
 }
 
-const contentOf = (parts: readonly LayerPart[]): LayerContent => {
+const joinFileParts = (parts: readonly LayerPart[]): LayerContent => {
   const text = joinParts(parts);
   return text === "" ? { kind: "empty", because: "no file is there", parts } : { kind: "text", text, parts };
 };

@@ -23,19 +23,19 @@ const SEATS = Math.max(1, Math.min(4, availableParallelism()));
 
 const MEGABYTE = 1024 * 1024;
 
-const opened = new Map<Level, Pool>();
+const poolsByLevel = new Map<Level, Pool>();
 
 /**
  * The cage of this program at a level; opened once, for a handler that waits holds nothing of it.
  * @throws StrataError `cage_missing`
  */
 export function cageOf(level: Level): Pool {
-  const known = opened.get(level);
+  const known = poolsByLevel.get(level);
   if (known !== undefined) return known;
   const missing = cageMissing(level);
   if (missing !== undefined) throw CAGE_MISSING.of(missing, { level });
   const cage = openCage(level, { seats: SEATS });
-  opened.set(level, cage);
+  poolsByLevel.set(level, cage);
   return cage;
 }
 
@@ -59,7 +59,7 @@ export async function handle(turn: RunningTurn, call: ModelCall, handler: Handle
       return await answerOf(agent, outcome.value);
     }
     if (outcome.kind === "failed") throw failed(agent.name, handler, outcome);
-    for (const ask of outcome.asks) answers.push(await answered(turn, call, ask));
+    for (const ask of outcome.asks) answers.push(await answerComplete(turn, call, ask));
   }
 }
 
@@ -120,7 +120,7 @@ const TOLD: Readonly<Record<string, string>> = {
 const NO_ANSWER = "there is no answer; the platform's record says why";
 
 /** What a call of `complete` comes to. Nothing that its handler reads names a layer, a model, a size or a time. */
-async function answered(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
+async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
   const { data } = ASKED.safeParse(JSON.parse(ask));
   if (data === undefined)
     return { error: "complete takes { message, temperature, maxTokens }: a text, and where wanted two numbers" };

@@ -48,7 +48,10 @@ const MOST_HISTORY = 400_000;
 export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<HandlerInput> {
   const { thread } = turn.lease.claim;
   const whose = { thread_id: thread.id, own_name: turn.setup.agent.name };
-  const history = newest(await turn.parts.store.wholeHistory(thread.scope, thread.id, MOST_SLOTS), turn.setup.agent);
+  const history = newestHistory(
+    await turn.parts.store.wholeHistory(thread.scope, thread.id, MOST_SLOTS),
+    turn.setup.agent,
+  );
   // A forward that was refused comes back in the same turn: nobody was asked.
   const refused = ran.has(turn) ? refusedIn(call) : undefined;
   ran.add(turn);
@@ -81,7 +84,7 @@ function refusedIn({ request }: ModelCall): Omit<HandlerMetadata, "thread_id" | 
   return result && { from_id: peerOf(result.tool), payload_type: "Text", answers: result.id, failed: true };
 }
 
-function newest(entries: readonly WholeHistoryEntry[], agent: Agent): readonly HandlerSlot[] {
+function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): readonly HandlerSlot[] {
   let characters = 0;
   const cut =
     entries.findLastIndex(({ text }) => {

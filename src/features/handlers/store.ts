@@ -46,11 +46,11 @@ export const HANDLER_STORE = {
   onCommit: keepLog,
   inLink: async (tx, of, ending) => {
     if (ending !== undefined && (ending.done === undefined || LOGGED.of(ending.done.outcome) === undefined)) return {};
-    const found = await rowOf(tx, of);
+    const found = await readLog(tx, of);
     return found === undefined ? {} : { handlerLog: found.piece };
   },
   named: async (tx, of) => {
-    const found = await rowOf(tx, of);
+    const found = await readLog(tx, of);
     return found === undefined ? [] : [found.piece];
   },
   // A log is a piece of its contact, which is blanked with all others.
@@ -64,7 +64,7 @@ async function keepLog(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> 
   await tx.run(insert("handler_log", { ...owner(scope), turn, piece }));
 }
 
-const rowOf = (tx: Tx, { turn, ...of }: OneTurn): Promise<LogTable | undefined> =>
+const readLog = (tx: Tx, { turn, ...of }: OneTurn): Promise<LogTable | undefined> =>
   tx.first(
     query
       .selectFrom("handler_log")
@@ -73,6 +73,6 @@ const rowOf = (tx: Tx, { turn, ...of }: OneTurn): Promise<LogTable | undefined> 
   );
 
 async function log(tx: Tx, scope: ContactScope, turn: TurnId): Promise<string | undefined> {
-  const found = await rowOf(tx, { ...scope, turn });
+  const found = await readLog(tx, { ...scope, turn });
   return found && String(JSON.parse((await ownText(tx, found, found.piece)) ?? '""'));
 }

@@ -96,7 +96,7 @@ const restedAt =
 /** The doors to what waits and to turns over it, for operators. */
 export function inboxApi(parts: () => TurnParts, run: Run): InboxApi {
   return {
-    waiting: async (actor, name) => waiting(parts(), accessTo(parts(), actor, name).agent),
+    waiting: async (actor, name) => threadsWaiting(parts(), accessTo(parts(), actor, name).agent),
     inbox: async (actor, name, limit, after) => inbox(accessTo(parts(), actor, name), { limit, after }),
     async *runInbox(actor, name, options = {}) {
       const { agent } = accessTo(parts(), actor, agentNamed(parts(), actor, name).name);
@@ -113,7 +113,7 @@ async function inbox(access: AgentAccess, page: Paging): Promise<readonly InboxM
   return found.map(({ contact, event, isRunning }) => ({ contact, event, status: isRunning ? "running" : "waiting" }));
 }
 
-async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
+async function threadsWaiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
   const { store, steps, waiting, clock, alive } = parts;
   const resting = new Set((await steps.blockedThreads(parts, agent)).keys());
   const wish = { except: notMail(parts), rested: restedAt(clock.recorded()), resting, now: clock.real(), alive };

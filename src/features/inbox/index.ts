@@ -43,7 +43,7 @@ const WAITING = z
   })
   .meta({ id: "InboxMessage" });
 
-const waiting = operation({
+const listInbox = operation({
   name: "inbox.list",
   does: "List the messages that wait for an agent, oldest first; `running` means that a turn is handling it now. This access is recorded.",
   may: "read",
@@ -114,7 +114,7 @@ function postedLine({ id, thread, status, turn }: StoredEvent, agent: string): s
   return `${id} came before and was handled${where}.`;
 }
 
-const run = turnOperation({
+const runInbox = turnOperation({
   name: "inbox.run",
   does: "Run one turn for the messages that have waited longest: of one sender, or of several with `inbox: batch`.",
   may: "operate",
@@ -200,17 +200,17 @@ export const FEATURE: Feature = {
   keys: KEYS,
   steps: { sources: inboxSources, restated: inboxSources },
   tools: () => [replyTool()],
-  operations: [waiting, post, run],
+  operations: [listInbox, post, runInbox],
   jobs: [messages],
   open: () => ({ api: ({ turnParts, run }) => INBOX_API.open(inboxApi(turnParts, run)) }),
 };
 
-type Waiting = Awaited<ReturnType<InboxApi["inbox"]>>[number];
+type InboxEntry = Awaited<ReturnType<InboxApi["inbox"]>>[number];
 
 /** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;
 
-function waitingLines({ contact, event, status }: Waiting, style: Style): readonly string[] {
+function waitingLines({ contact, event, status }: InboxEntry, style: Style): readonly string[] {
   const { id, kind, at, trust, proof, content } = event;
   const more = [
     ...(kind === "message" ? [] : [kind]),
@@ -241,13 +241,13 @@ function obligations(context: GatherContext): LayerContent {
   if (waiting.length === 1 && context.events.length === 1) return { kind: "text", text: trusted(ONE_WAITS) };
   const senders = new Set(waiting.map((event) => senderOf(event, context))).size;
   const intro = messagesWait(waiting.length, senders, Math.min(SHOWN, waiting.length));
-  const items = waiting.slice(0, SHOWN).map((event) => itemOf(event, context));
+  const items = waiting.slice(0, SHOWN).map((event) => eventItem(event, context));
   return { kind: "items", intro: trusted(intro), items };
 }
 
-function itemOf(event: StoredEvent, context: GatherContext): ContentItem {
+function eventItem(event: StoredEvent, context: GatherContext): ContentItem {
   const { trust, proof, at } = event;
-  const name = nameOf(event, context);
+  const name = senderName(event, context);
   return {
     kind: "data",
     ...(name !== undefined && { name }),
@@ -259,7 +259,7 @@ function itemOf(event: StoredEvent, context: GatherContext): ContentItem {
 }
 
 /** A contact is named as its channel does, whatever it calls itself. */
-function nameOf(event: StoredEvent, context: GatherContext): Untrusted | undefined {
+function senderName(event: StoredEvent, context: GatherContext): Untrusted | undefined {
   return event.trust === "contact" ? untrusted(senderOf(event, context)) : event.name;
 }
 

@@ -33,15 +33,15 @@ export function replyTool(): Tool {
       const to = unanswered.find(isMeant);
       if (to === undefined)
         return refused(
-          notSent(JSON.stringify(sender), answered.some(isMeant) ? "answered" : "unknown", waiting(unanswered)),
+          notSent(JSON.stringify(sender), answered.some(isMeant) ? "answered" : "unknown", waitingSentence(unanswered)),
         );
       const left = unanswered.filter((one) => one !== to);
       // Without a name in it, it is the platform's word alone.
       const trust = left.length === 0 ? "platform" : "contact";
-      return replying(willBeSent(waiting(left)), { sender: to, text: spoken(text) }, trust);
+      return replying(willBeSent(waitingSentence(left)), { sender: to, text: spoken(text) }, trust);
     },
   });
 }
 
-const waiting = (left: readonly ContactId[]): string =>
+const waitingSentence = (left: readonly ContactId[]): string =>
   stillWaiting(left.map((one) => JSON.stringify(cleanName(untrusted(one)))));

@@ -115,7 +115,8 @@ export function keyApi(parts: Parts): KeyApi {
       const found = await keptKeys().keyWith(org, { digest });
       const now = clock.recorded();
       // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
-      if (!isSame(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now)) return undefined;
+      if (!isSameDigest(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now))
+        return undefined;
       await noteUse(parts, org, found, now);
       const { id, role, agent, contact } = found;
       return { org, id: actorId(`key:${id}`), role, ...given("agent", agent), ...given("contact", contact) };
@@ -126,7 +127,7 @@ export function keyApi(parts: Parts): KeyApi {
 /** What is compared where no key was found. */
 const NOBODYS = digestOf("");
 
-const isSame = (one: Digest, other: Digest): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
+const isSameDigest = (one: Digest, other: Digest): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
 /** At most once a minute: a key is read far more often than anybody asks when it was used. */
 async function noteUse({ store }: Parts, org: OrgId, { id, usedAt = 0 }: AccessKey, at: number): Promise<void> {

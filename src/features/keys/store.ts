@@ -189,12 +189,12 @@ const keyLink = ({
 const revocationLink = ({ agent, id, by, by_id, at }: Omit<RevocationTable, "link">): string =>
   canonicalJson({ keyRevoked: { agent, id, by, by_id, at } });
 
-type Whose = Pick<KeyTable, "org" | "agent" | "contact" | "name">;
+type KeyScope = Pick<KeyTable, "org" | "agent" | "contact" | "name">;
 
-const whoseText = ({ contact, name }: Whose): string => canonicalJson({ contact, name });
+const whoseText = ({ contact, name }: KeyScope): string => canonicalJson({ contact, name });
 
 /** Under the contact's own key, which an erasure forgets: what is left tells nobody who it was. */
-async function whoseDigest(tx: Tx, row: Whose & Pick<KeyTable, "whose">): Promise<Digest | undefined> {
+async function whoseDigest(tx: Tx, row: KeyScope & Pick<KeyTable, "whose">): Promise<Digest | undefined> {
   const { agent, contact } = row;
   if (contact === null) return digestOf(whoseText(row));
   if (isErased(contact)) return row.name === "" ? row.whose : undefined;
@@ -252,7 +252,7 @@ async function keys(
   reach: KeyReach & Paging & { readonly validAt?: number },
 ): Promise<readonly AccessKey[]> {
   const { agent, contact, limit, after, validAt } = reach;
-  let wanted = listed().where("access_key.org", "=", org).orderBy("access_key.id", "desc").limit(atMost(limit));
+  let wanted = selectKeys().where("access_key.org", "=", org).orderBy("access_key.id", "desc").limit(atMost(limit));
   if (agent !== undefined) wanted = wanted.where("access_key.agent", "=", agent);
   if (contact !== undefined) wanted = wanted.where("access_key.contact", "=", contact);
   if (validAt !== undefined)
@@ -264,7 +264,7 @@ async function keys(
 }
 
 async function keyNamed(tx: Tx, org: OrgId, { id }: Pick<AccessKey, "id">): Promise<AccessKey | undefined> {
-  const row = await tx.first(listed().where("access_key.org", "=", org).where("access_key.id", "=", id));
+  const row = await tx.first(selectKeys().where("access_key.org", "=", org).where("access_key.id", "=", id));
   return row && toKey(row);
 }
 
@@ -278,10 +278,10 @@ async function keyWith(
 }
 
 const withDigest = fixed(({ org, digest }: Pick<KeyTable, "org" | "digest">) =>
-  listed().where("access_key.org", "=", org).where("access_key.digest", "=", digest),
+  selectKeys().where("access_key.org", "=", org).where("access_key.digest", "=", digest),
 );
 
-const listed = () =>
+const selectKeys = () =>
   query
     .selectFrom("access_key")
     .leftJoin("key_revocation", (join) =>
@@ -323,7 +323,7 @@ async function revoke(
 /** A contact's keys open nothing after the contact was erased, and their names are gone. */
 async function eraseKeys(tx: Tx, scope: ContactScope, erasing: Erasing): Promise<void> {
   const whose = owner(scope);
-  const known = await tx.all(listed().where((eb) => eb.and(inTable(scope))));
+  const known = await tx.all(selectKeys().where((eb) => eb.and(inTable(scope))));
   const valid = known.filter(({ revoked_at }) => revoked_at === null);
   await inOrder(valid, ({ org, agent, id }) => revoke(tx, { org, agent, id }, erasing));
   await tx.run(

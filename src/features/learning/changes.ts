@@ -32,8 +32,8 @@ const OWN_SHARE = 0.8;
 
 /** What a person changed in substance, in the order of the text. */
 export function changesIn(draft: string, sent: string, { said, signatures }: Around): readonly Change[] {
-  const [before, after] = [draft, sent].map((text) => sentencesOf(bodyOf(text.slice(0, LONGEST), signatures)));
-  const heard = said.map((text) => wordsOf(text.slice(0, LONGEST)));
+  const [before, after] = [draft, sent].map((text) => sentencesOf(messageBody(text.slice(0, LONGEST), signatures)));
+  const heard = said.map((text) => splitWords(text.slice(0, LONGEST)));
   return pairs(before ?? [], after ?? [])
     .flatMap((pair) => substanceOf(pair, heard) ?? [])
     .slice(0, MOST_CHANGES);
@@ -42,7 +42,7 @@ export function changesIn(draft: string, sent: string, { said, signatures }: Aro
 type Pair = Pick<Change, "removed" | "added">;
 
 function substanceOf({ removed, added }: Pair, heard: readonly (readonly string[])[]): Change | undefined {
-  const [was, is] = [wordsOf(removed), wordsOf(added)];
+  const [was, is] = [splitWords(removed), splitWords(added)];
   if (was.join(" ") === is.join(" ") || isRespelled(was, is, [removed, added])) return undefined;
   const had = new Map<string, number>();
   for (const word of was) had.set(word, (had.get(word) ?? 0) + 1);
@@ -82,11 +82,11 @@ const LONGEST_LIST = 50;
 
 /** So many words in a row of a text stand in one of these others, at the most. */
 export const longestRun = (text: string, others: readonly string[]): number =>
-  Math.max(0, ...runsIn(wordsOf(text), others.map(wordsOf)));
+  Math.max(0, ...runsIn(splitWords(text), others.map(splitWords)));
 
 const WORD = /\p{Script=Han}|[\p{L}\p{N}\p{M}$€£¥%]+(?:['’.,:-][\p{L}\p{N}\p{M}]+)*/gu;
 
-const wordsOf = (text: string): readonly string[] => fold(text).match(WORD) ?? [];
+const splitWords = (text: string): readonly string[] => fold(text).match(WORD) ?? [];
 
 /** Whether only spelling differs: as many words, and each that differs is the other with a slip. */
 function isRespelled(was: readonly string[], is: readonly string[], [removed, added]: readonly string[]): boolean {
@@ -123,7 +123,7 @@ const FORWARD =
   /^(?:-{2,} ?)?(?:(?:begin )?forwarded(?: message)?|original message|weitergeleitete nachricht|ursprüngliche nachricht|fwd?|fw|wg|tr)\b ?[:-]?|^(?:on|am) .{4,120}(?:wrote|schrieb)\b.{0,80}:$/iu;
 
 /** A text without what stands around its words: greeting, signature, and what it passes on. */
-function bodyOf(text: string, signatures: readonly string[]): string {
+function messageBody(text: string, signatures: readonly string[]): string {
   let body = text.replace(/\r\n?/g, "\n").trim();
   for (const signature of signatures)
     if (signature.trim() !== "" && body.endsWith(signature.trim()))
@@ -173,17 +173,17 @@ export const sentencesOf = (text: string): readonly string[] =>
     .split("\n")
     .flatMap((line) => line.split(/(?<=[.!?…]["”’)]?)\s+(?=\S)|(?<=[。！？])/u))
     .map((sentence) => sentence.trim())
-    .filter((sentence) => wordsOf(sentence).length > 0)
+    .filter((sentence) => splitWords(sentence).length > 0)
     .slice(0, MOST_SENTENCES);
 
-const keyOf = (sentence: string): string => wordsOf(sentence).join(" ");
+const sentenceKey = (sentence: string): string => splitWords(sentence).join(" ");
 
 /** The sentences that do not stand on both sides, each with the one that took its place. */
 function pairs(before: readonly string[], after: readonly string[]): readonly Pair[] {
   const found: Pair[] = [];
   let removed: string[] = [];
   let added: string[] = [];
-  const kept = commonOf(before.map(keyOf), after.map(keyOf));
+  const kept = commonOf(before.map(sentenceKey), after.map(sentenceKey));
   const close = (): void => {
     found.push(...matched(removed, added, kept.length === 0));
     [removed, added] = [[], []];
@@ -288,7 +288,7 @@ const isAlike = (one: ReadonlySet<string>, other: ReadonlySet<string>, least: nu
 
 /** How the newer change stands to the older one. */
 export function relationOf(newer: Compared, older: Compared): Relation {
-  if (isSame(newer, older)) return "same";
+  if (isSameChange(newer, older)) return "same";
   const turnsBack = isAlike(newer.gained, older.lost, 0.8) && isAlike(newer.lost, older.gained, 0.8);
   if (turnsBack && likeness(newer.was, older.is) >= 0.6) return "takes back";
   // What the older one taught was changed again, or the same was said with other numbers, or the same mistake was answered otherwise.
@@ -319,7 +319,7 @@ const substantial = (terms: ReadonlySet<string>): number => [...terms].filter((t
 
 const LITTLE = new Set("a an the this that your our my his her it we you i ein eine der die das".split(" "));
 
-function isSame(newer: Compared, older: Compared): boolean {
+function isSameChange(newer: Compared, older: Compared): boolean {
   if ((newer.is.size === 0) !== (older.is.size === 0)) return false;
   if (newer.is.size === 0) return isAlike(newer.was, older.was, 0.7);
   if (saysSame(newer.is, older.is)) return true;

@@ -86,7 +86,7 @@ export async function digest(
     throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
   }
   await checkSpend({ parts, setup });
-  const said = await saidIn(parts, material);
+  const said = await readContactWords(parts, material);
   const maxTokens = Math.min(LONGEST_ANSWER, parametersOf(setup).maxTokens);
   const summed = await summaryTurn(
     {
@@ -97,7 +97,7 @@ export async function digest(
       message: `Digest ${material.lessons.length} lessons.`,
       maxTokens,
       compile: (turn) => requestFor(parts, setup, material, turn),
-      keep: async (answer, { taint, turn }) => kept(answer, { agent, material, said, inputs: taint, turn }),
+      keep: async (answer, { taint, turn }) => rulesToWrites(answer, { agent, material, said, inputs: taint, turn }),
     },
   );
   if (summed === undefined) return undefined;
@@ -109,7 +109,7 @@ export async function digest(
 export const NO_MODELS: readonly string[] = ["rehearsal", "recording", "none"];
 
 /** What contacts said in the conversations that taught these lessons. */
-async function saidIn({ store }: TurnParts, { lessons, sources }: Material): Promise<readonly string[]> {
+async function readContactWords({ store }: TurnParts, { lessons, sources }: Material): Promise<readonly string[]> {
   const ids = new Set(lessons.map(({ id }) => id));
   const said: string[] = [];
   for (const one of sources.filter(({ lesson }) => ids.has(lesson)).slice(0, MOST_HEARD))
@@ -143,7 +143,7 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
   const events = [
     ...(rules.length === 0 ? [] : [event(KINDS.rules, "operator", asText(rules))]),
     ...told,
-    ...chosen(edits, MOST_DIGESTED_CORRECTIONS).map((one) =>
+    ...chooseSources(edits, MOST_DIGESTED_CORRECTIONS).map((one) =>
       event(KINDS.correction, "contact", `${one.lesson}\n${correctionText(one, shown)}`),
     ),
   ];
@@ -165,7 +165,7 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
  * Of each lesson one after the other, the newest first, so that none takes the place of all; of one message once. Those of one edit stand together,
  * in the order of its text.
  */
-function chosen(sources: readonly LessonSource[], most: number): readonly LessonSource[] {
+function chooseSources(sources: readonly LessonSource[], most: number): readonly LessonSource[] {
   const lessons = [...Map.groupBy(sources, ({ lesson }) => lesson).values()].map((same) => [
     ...new Map(same.toReversed().map((one) => [one.situation, one])).values(),
   ]);
@@ -204,7 +204,7 @@ const EMPTY = /^\P{L}*$|""|“”|„“|«»/u;
 type Refused = { readonly because: string };
 
 /** The write that an answer becomes, or why it becomes none: 004.37 to 39, and no words of contacts. */
-function kept({ parts, finish }: Answer, keeping: Keeping): readonly StoreWrite[] | Refused {
+function rulesToWrites({ parts, finish }: Answer, keeping: Keeping): readonly StoreWrite[] | Refused {
   const { agent, material, inputs, turn } = keeping;
   if (finish !== "stop") return { because: `the model did not finish it (${finish})` };
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -217,7 +217,7 @@ function kept({ parts, finish }: Answer, keeping: Keeping): readonly StoreWrite[
   const rules = [...unique]
     .filter(([key, rule]) => !material.rejected.has(key) && !EMPTY.test(rule))
     .map(([, rule]) => rule);
-  const problem = problemOf(rules, { ...keeping, folded });
+  const problem = whyRulesRejected(rules, { ...keeping, folded });
   if (problem !== undefined) return { because: problem };
   const trust = material.lessons.filter(({ id }) => folded.includes(id)).map((one) => one.trust);
   return [
@@ -245,7 +245,7 @@ function readAnswer(text: string): z.output<typeof ANSWER> | undefined {
 }
 
 /** Why these rules are not used, as the rest of a sentence. */
-function problemOf(
+function whyRulesRejected(
   rules: readonly string[],
   { agent, material, said, folded }: Keeping & { readonly folded: readonly string[] },
 ): string | undefined {

@@ -131,7 +131,7 @@ const listLessons = operation({
   show: ({ lessons }, { style, given: { agent } }) =>
     lessons.length === 0
       ? [`${agent} has no such lesson.`]
-      : [...lessons.flatMap((one) => lines(one, style)), style.dim(count(lessons.length, "lesson"))],
+      : [...lessons.flatMap((one) => lessonLines(one, style)), style.dim(count(lessons.length, "lesson"))],
 });
 
 const showLesson = operation({
@@ -144,7 +144,7 @@ const showLesson = operation({
   command: { words: ["lesson"], examples: ["lesson show lsn_0123456789ab"], opens: "data" },
   run: ({ runtime }, { agent, lesson }, { actor }) => runtime.use(LEARNING_API).lesson(actor, agent, lesson),
   show: (lesson, { style }) => [
-    ...lines(lesson, style),
+    ...lessonLines(lesson, style),
     `  first taught ${isoSecond(lesson.first)}, in ${count(lesson.threads.length, "conversation")}: ${lesson.threads.join(", ")}`,
   ],
 });
@@ -161,7 +161,7 @@ const dismissLesson = operation({
   show: ({ id, state }) => [`${id} is ${state}.`],
 });
 
-function lines({ id, kind, situation, wrong, instead, state, ...rest }: Lesson, style: Style): readonly string[] {
+function lessonLines({ id, kind, situation, wrong, instead, state, ...rest }: Lesson, style: Style): readonly string[] {
   const { support, times, confidence, trust, at } = rest;
   const head = `${id} · ${kind} · ${count(support, "contact")}, ${count(times, "time")} · confidence ${confidence} · ${trust} · ${isoSecond(at)} · ${state}`;
   const part = (name: string, text: string): readonly string[] =>

@@ -46,7 +46,7 @@ const listVersions = operation({
   show: ({ versions }, { style, given: { agent } }) =>
     versions.length === 0
       ? [`${agent} has no learning version yet.`]
-      : [...versions.flatMap((one) => lines(one, style)), style.dim(count(versions.length, "version"))],
+      : [...versions.flatMap((one) => learningLines(one, style)), style.dim(count(versions.length, "version"))],
 });
 
 const showVersion = operation({
@@ -65,14 +65,14 @@ const showVersion = operation({
     throw new StrataError("text_not_found", message, { agent, n: version });
   },
   show: (version, { style }) => [
-    ...lines(version, style),
+    ...learningLines(version, style),
     ...(version.lessons.length === 0 ? [] : [`  lessons: ${version.lessons.join(", ")}`]),
     ...(version.report?.fixtures ?? []).map(({ name, finding }) => `  fixture ${name}: ${finding}`),
     ...(version.report === undefined ? [] : [`  tried on ${count(version.report.turns.length, "recorded turn")}`]),
   ],
 });
 
-const decide = (verdict: "approved" | "rejected") =>
+const decideVersion = (verdict: "approved" | "rejected") =>
   operation({
     name: verdict === "approved" ? "learning.approve" : "learning.reject",
     does:
@@ -187,7 +187,7 @@ const rate = operation({
         ),
 });
 
-function lines({ n, status, active, at, reason, rules, judged }: Version, style: Style): readonly string[] {
+function learningLines({ n, status, active, at, reason, rules, judged }: Version, style: Style): readonly string[] {
   const head = `version ${n} · ${active ? "active" : status} · ${isoSecond(at)}`;
   return [
     style.bold(head),
@@ -202,8 +202,8 @@ function lines({ n, status, active, at, reason, rules, judged }: Version, style:
 export const VERSION_OPERATIONS: readonly Operation[] = [
   listVersions,
   showVersion,
-  decide("approved"),
-  decide("rejected"),
+  decideVersion("approved"),
+  decideVersion("rejected"),
   rollback,
   digestNow,
   rate,

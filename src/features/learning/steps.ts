@@ -56,7 +56,7 @@ export const STEPS: TurnSteps = {
       const { version, text, anchors } = await versionFor(parts, { agent, layer, scope: context.scope, thread });
       const declared = parts.agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
       const owner = { org: agent.org, agent: agent.name };
-      const message = wordsOf(context);
+      const message = joinSaidTexts(context);
       const matters = text === "" ? [] : await mattersOf(parts, owner, { message, contact: context.scope.contact });
       const holding = rulesOf(text).filter((rule) => !isStale(rule, anchors, declared) && !isOver(rule, matters));
       const { others, fitting } = rulesSent(message, holding, matters);
@@ -77,7 +77,7 @@ export const STEPS: TurnSteps = {
     const corrections: LiveSource = async (layer, context) => {
       const [contact, another] = sendersOf(context);
       if (layer.source.kind !== "corrections" || contact === undefined || another !== undefined) return NONE;
-      const message = wordsOf(context);
+      const message = joinSaidTexts(context);
       const all = await correctionsFor({ store }, { ...context.scope, contact }, message);
       const chosen = chosenFor(message, all, layer.source.limit);
       const thread = context.events.at(-1)?.thread;
@@ -136,7 +136,7 @@ const MOST_ANCHORED = 100;
 const NONE: LayerContent = { kind: "empty", because: "no correction fits the message" };
 
 /** What somebody wrote or asked for, and not what the platform tells beside it (law 12). */
-const wordsOf = ({ events }: GatherContext): string =>
+const joinSaidTexts = ({ events }: GatherContext): string =>
   events
     .filter(({ kind }) => SAID.includes(kind))
     .flatMap(({ content }) => content.flatMap((part) => ("text" in part ? part.text : [])))

@@ -46,19 +46,22 @@ export async function digestNow(making: Making, name: AgentName, how: Digesting)
   const parts = making.parts();
   const { owner } = accessTo(parts, how.actor, name);
   await learnFromRecord(parts, owner);
-  const left = (await waiting(parts, owner))[0];
+  const left = (await undecidedCandidates(parts, owner))[0];
   if (left !== undefined) return judge(making, name, { ...how, candidate: left });
   const made = await digest(parts, name, how);
   if (made === undefined) return { outcome: "nothing", because: "no new lesson is worth a rule" };
   const { turn, because } = made;
   if (because !== undefined) return { outcome: "refused", because, turn };
-  const [candidate] = await waiting(parts, owner);
+  const [candidate] = await undecidedCandidates(parts, owner);
   if (candidate === undefined) return { outcome: "nothing", because: "another program has taken it up", turn };
   return judge(making, name, { ...how, candidate });
 }
 
 /** What digests wrote and nobody has said anything of yet, as after a program that was killed. */
-async function waiting({ store }: TurnParts, owner: { readonly org: Agent["org"]; readonly agent: AgentName }) {
+async function undecidedCandidates(
+  { store }: TurnParts,
+  owner: { readonly org: Agent["org"]; readonly agent: AgentName },
+) {
   const all = await store.part(LEARNING_STORE).candidates(owner, MOST_VERSIONS);
   return all.filter(({ verdict }) => verdict === undefined);
 }
@@ -208,7 +211,7 @@ export async function digestDue(parts: TurnParts, actor: Allowed<"operate">, nam
   const owner = { org: agent.org, agent: name };
   const { model } = await setupOf(parts, { scope: owner, version: agent.version }, {});
   if (NO_MODELS.includes(model.ref)) return false;
-  if ((await waiting(parts, owner)).length > 0) return true;
+  if ((await undecidedCandidates(parts, owner)).length > 0) return true;
   const last = await lastDigest(parts.store, agent);
   if (last !== undefined && parts.clock.recorded() - last < agent.learning.every * 60_000) return false;
   const material: Material | undefined = await materialFor(parts, agent);

@@ -90,7 +90,7 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
     one.reading ??= readOnce(one, account).finally(() => {
       one.reading = undefined;
     });
-    if (milliseconds > 0) await within(milliseconds, one.reading, timer);
+    if (milliseconds > 0) await waitAtMost(milliseconds, one.reading, timer);
     return one.last;
   };
   return {
@@ -109,7 +109,7 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
   };
 }
 
-async function within(milliseconds: number, done: Promise<void>, timer: Timer): Promise<void> {
+async function waitAtMost(milliseconds: number, done: Promise<void>, timer: Timer): Promise<void> {
   const late = Promise.withResolvers<void>();
   const cancel = timer(milliseconds, late.resolve);
   await Promise.race([done, late.promise]);

@@ -22,7 +22,7 @@ type LifeAnswer = ReturnType<typeof lifeAnswer>;
 /** How long a command waits for the account's server, in milliseconds. */
 export const PATIENCE = 5_000;
 
-const show = operation({
+const showLife = operation({
   name: "life.show",
   does: "Show the condition of an agent that lives by itself: state, tier, credits, runway and account, and when its next turn is due.",
   may: "read",
@@ -85,7 +85,7 @@ const hoursText = (hours: number): string => (hours < 1.5 ? "hour" : `${number(M
 const MOST = 1_000_000;
 const SUM = `US dollars other than 0, at most ${number(MOST)}, as in 10 or 0.25`;
 
-const add = operation({
+const addCredits = operation({
   name: "credits.add",
   does: "Top up the credits; this wakes an agent that sleeps because it has none.",
   may: "operate",
@@ -126,7 +126,7 @@ const payments = operation({
 });
 
 /** How an agent is that lives by itself, what it lives on, and a turn of its own. */
-export const OPERATIONS: readonly Operation[] = [show, tick, balance, add, payments];
+export const OPERATIONS: readonly Operation[] = [showLife, tick, balance, addCredits, payments];
 
 type Payment = Awaited<ReturnType<LifeApi["topUps"]>>[number];
 
@@ -161,7 +161,7 @@ function lifeLines(life: LifeAnswer, style: Style): readonly string[] {
     `tier     ${tier === "Normal" ? tier : style.yellow(tier)}`,
     ...(sum === undefined ? [] : [`balance  ${dollars(sum)}${lasts(runway)}`]),
     ...(credits === undefined ? [] : [`credits  ${paid(credits)}`]),
-    ...(wallet === undefined ? [] : [`account  ${wallet}${held(vitals)}`]),
+    ...(wallet === undefined ? [] : [`account  ${wallet}${heldBalance(vitals)}`]),
     `turns    ${number(turn)}`,
     ...(nextTick === undefined ? [] : [`next     a turn of its own${whenDue(nextTick, at)}`]),
     ...(asleep === undefined ? [] : [style.yellow(sleepsLine(agent, asleep))]),
@@ -179,7 +179,7 @@ const paid = ({ toppedUp, spent }: NonNullable<LifeAnswer["credits"]>): string =
 
 const WEI = 10n ** 18n;
 
-function held({ native, unread, at: now }: LifeAnswer["vitals"]): string {
+function heldBalance({ native, unread, at: now }: LifeAnswer["vitals"]): string {
   const why = unread === undefined ? "" : `; ${unreadLine(unread, now)}`;
   if (native === undefined) return `, its balance was never read${why}`;
   const wei = BigInt(native.wei);

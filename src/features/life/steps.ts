@@ -30,11 +30,11 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
       const tier = await tierNow(parts, setup.agent);
       return { ...setup, tier, limits: throttled(setup.limits, tier, setup.agent) };
     },
-    checkStart: (parts, beginning) => refusal(withRunning(parts), beginning),
+    checkStart: (parts, beginning) => refuseUnpaid(withRunning(parts), beginning),
     prepare: (_, agent, signal) => firstRead(own, agent, signal),
     onStart: async (turn) => {
       if (turn.setup.agent.life === undefined || turn.recorded !== undefined) return;
-      states.set(turn, await begin(withRunning(turn.parts), turn));
+      states.set(turn, await beginLifeTurn(withRunning(turn.parts), turn));
     },
     sources: (parts, agent) => {
       if (agent.life === undefined) return { vitals: async () => NO_LIFE };
@@ -63,7 +63,7 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
     ended: async (turn, ending, kept) => {
       const state = states.get(turn);
       states.delete(turn);
-      if (state !== undefined) await end(withRunning(turn.parts), turn, { state, ending, kept });
+      if (state !== undefined) await endLifeTurn(withRunning(turn.parts), turn, { state, ending, kept });
     },
   };
 }
@@ -79,7 +79,7 @@ const STATES = { asking: "inferring", acting: "executing actions", committing: "
 >;
 
 /** Lets no turn begin that nobody pays for, where something waits or is about to: it keeps waiting. */
-async function refusal(parts: LifeParts, { agent, waits, recorded }: Beginning): Promise<StrataError | undefined> {
+async function refuseUnpaid(parts: LifeParts, { agent, waits, recorded }: Beginning): Promise<StrataError | undefined> {
   if (recorded !== undefined || agent.life?.credits === undefined) return undefined;
   const funds = await fundsLeft(parts, agent);
   if (funds.want === undefined || !(await waits())) return undefined;
@@ -100,7 +100,7 @@ async function fallAsleep(parts: LifeParts, agent: Agent, funds: FundsLeft): Pro
 }
 
 /** The turn begins: from wherever the agent waits, a fault and what a program left in the middle of a turn included. */
-async function begin(parts: LifeParts, { setup, lease }: RunningTurn): Promise<RunningState> {
+async function beginLifeTurn(parts: LifeParts, { setup, lease }: RunningTurn): Promise<RunningState> {
   const owner = ownerOf(setup.agent);
   let from: LifeRecord["state"] = "idle";
   await recordState(parts, owner, async (record) => {
@@ -133,14 +133,14 @@ async function beforeMove(
 }
 
 /** A turn that is over. */
-interface Ended {
+interface LifeTurnEnd {
   readonly state: RunningState;
   readonly ending: Ending;
   readonly kept: CommitResult;
 }
 
 /** The turn is over, in the record or without it: the agent sleeps, or is faulted until the next turn. Never throws. */
-async function end(parts: LifeParts, turn: RunningTurn, { state, ending, kept }: Ended): Promise<void> {
+async function endLifeTurn(parts: LifeParts, turn: RunningTurn, { state, ending, kept }: LifeTurnEnd): Promise<void> {
   const owner = ownerOf(turn.setup.agent);
   try {
     state.enterState(isKept(ending) ? "sleeping" : "faulted");

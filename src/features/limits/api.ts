@@ -58,13 +58,13 @@ export function spendLimitOf(parts: Pick<TurnParts, "agents" | "clock" | "store"
 
 export const limitsApi = (parts: () => TurnParts): LimitsApi => ({
   limits: async (actor, agents, wish) => {
-    const all = await Promise.all(agents.map((agent) => ofAgent(parts(), actor, agent, wish)));
+    const all = await Promise.all(agents.map((agent) => agentLimits(parts(), actor, agent, wish)));
     const views = new Map(all.flat().map((one) => [canonicalJson({ ...one }), one]));
     return [...views.values()];
   },
 });
 
-async function ofAgent(
+async function agentLimits(
   { agents, clock, store }: TurnParts,
   actor: Allowed<"read">,
   agent: Agent,

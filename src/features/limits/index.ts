@@ -36,7 +36,7 @@ const LIMIT = z
   })
   .meta({ id: "Limit" });
 
-type Row = z.output<typeof LIMIT>;
+type LimitRow = z.output<typeof LIMIT>;
 
 const limits = operation({
   name: "limit.list",
@@ -53,7 +53,7 @@ const limits = operation({
   command: { examples: ["limit list", "limit list companion --as ann --json"], opens: "data" },
   run: async ({ runtime }, { agent, ...wish }, { actor }) => {
     const agents = agent === undefined ? runtime.agents(actor) : [runtime.agent(actor, agent)];
-    return { limits: (await runtime.use(LIMITS_API).limits(actor, agents, wish)).map(rowOf) };
+    return { limits: (await runtime.use(LIMITS_API).limits(actor, agents, wish)).map(limitRow) };
   },
   show: ({ limits: rows }, { style }) =>
     rows.length === 0
@@ -76,7 +76,7 @@ export const FEATURE: Feature = {
   open: () => ({ steps: limitSteps(), api: ({ turnParts }) => LIMITS_API.open(limitsApi(turnParts)) }),
 };
 
-function rowOf({ kind, agent, contact, name, allowed: { calls, money }, used }: LimitView): Row {
+function limitRow({ kind, agent, contact, name, allowed: { calls, money }, used }: LimitView): LimitRow {
   const word = (text: string): string | undefined => (text === "" ? undefined : text);
   return {
     kind,
@@ -108,7 +108,7 @@ const COLUMNS = [
   { head: "until (UTC)" },
 ] as const;
 
-function cells({ kind, agent, contact, name, calls, dollars: money }: Row): readonly string[] {
+function cells({ kind, agent, contact, name, calls, dollars: money }: LimitRow): readonly string[] {
   const who = [name, contact, agent].flatMap((one) => one ?? []).map((word) => oneLine(word));
   return [
     kind,

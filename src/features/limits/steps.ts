@@ -82,7 +82,7 @@ export function limitSteps(): TurnSteps {
             refusals.set(turn.lease.claim.thread.id, { agent: turn.setup.agent, rules, crossed });
             throw limitReached(crossed, asked.at);
           }
-          await rest(Math.min(pause, LOOK), turn.lease.signal);
+          await pauseFor(Math.min(pause, LOOK), turn.lease.signal);
         }
       },
     },
@@ -133,6 +133,6 @@ function askedBy({ parts: { clock, random, alive }, lease: { claim } }: RunningT
 }
 
 /** @throws the signal's reason */
-async function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   await setTimeout(Math.max(1, milliseconds), undefined, { signal }).catch(() => signal.throwIfAborted());
 }

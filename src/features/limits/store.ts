@@ -135,7 +135,7 @@ export const LIMITS_STORE = {
      * Reserves a call for all of them or for none. Gives the limit that it would cross for longest; nothing where it may be made.
      * @throws StrataError `lease_lost`
      */
-    take: writing(take),
+    take: writing(countCall),
     /** The same without a call: who has nothing left. */
     crossed: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) => crossed(tx, org, subjects, { at })),
     /** A call has cost so much; told once more, nothing happens. */
@@ -153,7 +153,12 @@ export const LIMITS_STORE = {
   erase: eraseCounts,
 } satisfies StorePart;
 
-async function take(tx: Tx, org: OrgId, subjects: readonly Subject[], asked: AskedCall): Promise<Crossed | undefined> {
+async function countCall(
+  tx: Tx,
+  org: OrgId,
+  subjects: readonly Subject[],
+  asked: AskedCall,
+): Promise<Crossed | undefined> {
   if (!(await isHeld(tx, asked))) throw leaseLost(asked);
   await tx.run(plain(OLD, org, asked.at - MINUTE));
   let found = await crossed(tx, org, subjects, asked);

@@ -59,7 +59,7 @@ export async function conversation(
   return {
     kind: "items",
     intro: trusted(intro),
-    items: said.map(({ contact, shown }) => itemOf(contact, shown)),
+    items: said.map(({ contact, shown }) => exchangesItem(contact, shown)),
     ...(left > 0 && {
       left: [{ because: left === 1 ? "exchange without room" : "exchanges without room", items: left }],
     }),
@@ -129,16 +129,16 @@ const tokensOf = (exchanges: readonly ShownExchange[], count: CountTokens): numb
   exchanges.reduce((sum, { sides }) => sum + sides.reduce((some, { text }) => some + count(text), 0), 0);
 
 /** All of one sender in one frame. What the agent said is in it with what it was an answer to, so it is trusted as that is. */
-function itemOf(contact: ContactId, exchanges: readonly ShownExchange[]): ContentItem {
+function exchangesItem(contact: ContactId, exchanges: readonly ShownExchange[]): ContentItem {
   const at = exchanges.at(-1)?.at ?? 0;
-  return { kind: "data", trust: "contact", at, name: untrusted(contact), text: untrusted(linesOf(exchanges)) };
+  return { kind: "data", trust: "contact", at, name: untrusted(contact), text: untrusted(renderExchanges(exchanges)) };
 }
 
 /**
  * Each side on a line of its own, under its day, that begins with the platform's words: nothing that was said can look as if the
  * other had said it, or as if it were signed.
  */
-function linesOf(exchanges: readonly ShownExchange[]): string {
+function renderExchanges(exchanges: readonly ShownExchange[]): string {
   const lines: string[] = [];
   let day = "";
   for (const { at, sides } of exchanges) {

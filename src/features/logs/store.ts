@@ -193,7 +193,7 @@ const heads = fixed((of: AgentOwner) =>
 
 /** One sender's log, the oldest entry first. */
 async function log(tx: Tx, scope: ContactScope): Promise<SenderLog | undefined> {
-  const rows = (await tx.all(entriesOf(owner(scope)))).sort((a, b) => a.number - b.number);
+  const rows = (await tx.all(selectExchanges(owner(scope)))).sort((a, b) => a.number - b.number);
   if (rows.length === 0) return undefined;
   const entries = rows.map(toExchange);
   return { contact: scope.contact, entries, lastActivity: Math.max(...rows.map(({ at }) => at)) };
@@ -224,7 +224,7 @@ const beginning = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 /** Both texts are the contact's own: whatever a row names, another's is not found. */
-const entriesOf = fixed((at: ContactScope) =>
+const selectExchanges = fixed((at: ContactScope) =>
   query
     .selectFrom("exchange")
     .innerJoin("event", (join) => join.onRef("event.org", "=", "exchange.org").onRef("event.id", "=", "exchange.event"))

@@ -164,7 +164,7 @@ async function* exportMemories(
   const inOrder: Memory[] = [];
   for (const memory of all.reverse()) inOrder.push(memory.kind === "message" ? await labelled(memory) : memory);
   if (format === "markdown") yield* markdownOf(inOrder);
-  else for (const memory of inOrder) yield `${lineOf(memory)}\n`;
+  else for (const memory of inOrder) yield `${toJsonLine(memory)}\n`;
 }
 
 /** Says of each message in turn who wrote it and of which stretch of talk it is: where it is imported nothing else tells. */
@@ -183,7 +183,7 @@ function label(store: Parts["store"], scope: Scope): (message: Memory) => Promis
 }
 
 /** Times to the millisecond; who wrote it down is always said. */
-function lineOf({ at, validFrom, validUntil, supersededBy, by = "agent", ...memory }: Memory): string {
+function toJsonLine({ at, validFrom, validUntil, supersededBy, by = "agent", ...memory }: Memory): string {
   const iso = (time: number): string => new Date(time).toISOString();
   return JSON.stringify({
     ...memory,

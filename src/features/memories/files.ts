@@ -8,7 +8,7 @@ import { MEMORY_API } from "./api-types.ts";
 import { about } from "./operations.ts";
 import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
 
-const load = operation({
+const importFile = operation({
   name: "memory.import",
   does: "Import memories from a file: of `memory export`, Markdown, mem0 or ChatGPT. Valid entries are saved; importing the same file again saves nothing.",
   may: "operate",
@@ -49,14 +49,14 @@ async function imported(
     const step = await work.next();
     if (step.done === true) return step.value;
     const { done, total } = step.value;
-    if (signal.aborted) throw stopped(name, done, total);
+    if (signal.aborted) throw importStopped(name, done, total);
     progress(`${number(done)} of ${count(total, "memory", "memories")}`, total === 0 ? 1 : done / total);
     // Others get their turn, and so does whoever wants it stopped.
     await new Promise(setImmediate);
   }
 }
 
-function stopped(file: string, done: number, total: number): StrataError {
+function importStopped(file: string, done: number, total: number): StrataError {
   const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${file}; import it again to continue; nothing is saved twice`;
   return new StrataError("turn_cancelled", message, { file, done, total });
 }
@@ -125,4 +125,4 @@ const write = fileOperation({
 });
 
 /** What other systems, or Strata, wrote down, and a contact's memories as a file. */
-export const FILE_OPERATIONS: readonly Operation[] = [load, write];
+export const FILE_OPERATIONS: readonly Operation[] = [importFile, write];

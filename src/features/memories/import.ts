@@ -44,7 +44,9 @@ export async function* importMemories(
   authorize(actor, scope);
   const reading = { contact: scope.contact ?? "contact", agent: scope.agent, file: file.name };
   const entries = readMemories(file, reading);
-  const drafts = inOrder(chosen(entries.filter(isDraft), file).map((draft) => hidden(parts, asSaid(draft, reading))));
+  const drafts = inOrder(
+    chooseDrafts(entries.filter(isDraft), file).map((draft) => hideSecrets(parts, asSaid(draft, reading))),
+  );
   const work: Importing = {
     parts,
     actor,
@@ -53,9 +55,9 @@ export async function* importMemories(
     known: await knownMemories(parts.store, scope),
     ids: new Map(),
   };
-  const tally: Tally = { saved: 0, known: 0, evicted: 0, refused: entries.filter(isRefused) };
+  const tally: ImportTally = { saved: 0, known: 0, evicted: 0, refused: entries.filter(isRefused) };
   const recognised = recognise(work, tally, drafts);
-  let batch: Planned[] = [];
+  let batch: PlannedEntry[] = [];
   for (const [n, one] of recognised.entries()) {
     if (n % BATCH === 0) {
       await flush(work, tally, batch);
@@ -75,18 +77,18 @@ export async function* importMemories(
 }
 
 /** A file may hold what nobody is to read, like the answer of a tool. */
-function hidden({ vault }: Parts, draft: MemoryDraft): MemoryDraft {
+function hideSecrets({ vault }: Parts, draft: MemoryDraft): MemoryDraft {
   const { content, tags } = draft.memory;
   const memory = { ...draft.memory, content: untrusted(vault.hide(content)), tags: tags.map((tag) => vault.hide(tag)) };
   return { ...draft, memory };
 }
 
-type Tally = { -readonly [Field in keyof Omit<ImportReport, "refused" | "notes">]: number } & {
+type ImportTally = { -readonly [Field in keyof Omit<ImportReport, "refused" | "notes">]: number } & {
   readonly refused: RefusedEntry[];
 };
 
 /** Memories of several people must not become one contact's (law 5). @throws StrataError `invalid_input` */
-function chosen(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImport): readonly MemoryDraft[] {
+function chooseDrafts(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImport): readonly MemoryDraft[] {
   const owners = [...new Set(drafts.flatMap(({ owner }) => owner ?? []))];
   if (user === undefined && owners.length > 1) {
     const some = owners.slice(0, 5).map((owner) => JSON.stringify(owner));
@@ -125,12 +127,12 @@ interface Recognised {
 }
 
 /** What each entry is here, before anything is saved. What was superseded comes first: what replaced it says the same, at times. */
-function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]): readonly Recognised[] {
+function recognise(work: Importing, tally: ImportTally, drafts: readonly MemoryDraft[]): readonly Recognised[] {
   const { known, ids, parts } = work;
   const [past, present] = [drafts.filter(isPast), drafts.filter((draft) => !isPast(draft))];
   const recognised = [...past, ...present].flatMap((draft) => {
     const { where, memory, supersededBy } = draft;
-    const problem = problemOf(draft, work.scope);
+    const problem = whyNotKept(draft, work.scope);
     if (problem !== undefined) {
       tally.refused.push({ where, message: problem });
       return [];
@@ -158,14 +160,14 @@ function freeId({ known, parts }: Importing, { id }: MemoryDraft): MemoryId {
 }
 
 /** An entry that is to be saved, and as what. */
-interface Planned {
+interface PlannedEntry {
   readonly where: string;
   readonly isNew: boolean;
   readonly adds: readonly AddedMemory[];
 }
 
 /** What is to be saved of an entry; nothing where all of it is known. */
-async function plan(work: Importing, { draft, id, before }: Recognised): Promise<Planned | undefined> {
+async function plan(work: Importing, { draft, id, before }: Recognised): Promise<PlannedEntry | undefined> {
   const { where, support = 1, supersededBy } = draft;
   const supersedes = draft.supersedes && idHere(work, draft.supersedes);
   if (before !== undefined && isCovered(before, draft) && !takesPlace(work, supersedes)) return undefined;
@@ -199,15 +201,15 @@ function takesPlace({ known }: Importing, id: MemoryId | undefined): boolean {
 /** Saves what was planned, at once; where one cannot be kept, each for itself, so that only that one is refused. */
 async function flush(
   { parts: { store }, scope, check }: Importing,
-  tally: Tally,
-  batch: readonly Planned[],
+  tally: ImportTally,
+  batch: readonly PlannedEntry[],
 ): Promise<void> {
-  const count = (planned: readonly Planned[], evicted: number): void => {
+  const count = (planned: readonly PlannedEntry[], evicted: number): void => {
     tally.evicted += evicted;
     for (const { isNew } of planned) tally[isNew ? "saved" : "known"]++;
   };
   if (check || batch.length === 0) return count(batch, 0);
-  const save = async (planned: readonly Planned[]): Promise<void> => {
+  const save = async (planned: readonly PlannedEntry[]): Promise<void> => {
     const saved = await store.saveMemories(
       scope,
       planned.flatMap(({ adds }) => adds),
@@ -217,15 +219,15 @@ async function flush(
       saved.reduce((sum, { evicted }) => sum + evicted.length, 0),
     );
   };
-  if (batch.length > 1 && (await refusal(save(batch))) === undefined) return;
+  if (batch.length > 1 && (await catchRefusal(save(batch))) === undefined) return;
   for (const one of batch) {
-    const error = await refusal(save([one]));
+    const error = await catchRefusal(save([one]));
     if (error !== undefined) tally.refused.push({ where: one.where, message: `cannot be kept: ${error.message}` });
   }
 }
 
 /** What the store does not keep; any other trouble ends the import. */
-async function refusal(saving: Promise<void>): Promise<StrataError | undefined> {
+async function catchRefusal(saving: Promise<void>): Promise<StrataError | undefined> {
   try {
     await saving;
     return undefined;
@@ -237,7 +239,7 @@ async function refusal(saving: Promise<void>): Promise<StrataError | undefined> 
 }
 
 /** Why an entry may not be kept, as a sentence without its text. */
-function problemOf({ memory }: MemoryDraft, { contact }: Scope): string | undefined {
+function whyNotKept({ memory }: MemoryDraft, { contact }: Scope): string | undefined {
   const { content, tags, speaker = "" } = memory;
   if (content.trim() === "") return "says nothing";
   if (memory.kind === "message" && contact === null)

@@ -44,7 +44,7 @@ const memories = operation({
 
 const nothing = (whose: Whose): string => `Nothing is remembered ${about(whose)} yet.`;
 
-const show = operation({
+const showMemory = operation({
   name: "memory.show",
   does: "Show everything stored about one memory, even a superseded one: who said it, where it comes from, what replaced it.",
   may: "read",
@@ -212,4 +212,4 @@ const statsLines = (found: Stats, style: Style): readonly string[] =>
   );
 
 /** What an agent remembers of a contact, or as its own. */
-export const MEMORY_OPERATIONS: readonly Operation[] = [memories, show, save, search, explain, forget, stats];
+export const MEMORY_OPERATIONS: readonly Operation[] = [memories, showMemory, save, search, explain, forget, stats];

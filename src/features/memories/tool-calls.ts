@@ -106,13 +106,13 @@ async function savedText(store: Reads, content: string, scope: Scope, old: Memor
   if (old !== undefined) return replaced(old);
   const texts = [{ text: content, weight: 1 }];
   const alike = await store.searchMemories([scope], { texts, kinds: ["fact", "block", "summary"], limit: 3 });
-  const same = alike.find((hit) => folded(hit.content) === folded(content));
+  const same = alike.find((hit) => foldMemory(hit.content) === foldMemory(content));
   if (same === undefined) return SAVED;
   return savedBefore(same.id, same.support + 1);
 }
 
 /** As the store tells the very same: it decides, this only foretells it. */
-const folded = (text: string): string =>
+const foldMemory = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()
@@ -159,7 +159,7 @@ export async function findMemories(
   });
   const found: readonly MemoryResult[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
   const lowest = lowestTrust(found.map(({ trust }) => trust));
-  const lines = found.length === 0 ? [NO_MATCH] : found.map((hit) => shown(asPassage(hit, query)));
+  const lines = found.length === 0 ? [NO_MATCH] : found.map((hit) => renderHit(asPassage(hit, query)));
   return answeredAs(lowest, [...lines, ...(isBatch(context.scope) ? [OWN_ONLY] : [])].join("\n"));
 }
 
@@ -172,7 +172,7 @@ export async function newestMemories(
   const gone = goneNow(context);
   const kept = await store.memories(memoryScope(context.scope), limit + gone.size, { kinds: ["fact", "block"] });
   const found = kept.filter(({ id }) => !gone.has(id)).slice(0, limit);
-  const lines = found.map((one) => shown({ ...one, scope: context.scope }));
+  const lines = found.map((one) => renderHit({ ...one, scope: context.scope }));
   return answeredAs(lowestTrust(found.map(({ trust }) => trust)), lines.length === 0 ? NO_MATCH : lines.join("\n"));
 }
 
@@ -244,7 +244,7 @@ export function scopesOf(scope: Scope): readonly Scope[] {
  * One line of the platform's, then the content set in: no line of content begins where a line of the platform's does. A name or a
  * tag stands in brackets, and has none.
  */
-function shown(hit: MemoryResult): string {
+function renderHit(hit: MemoryResult): string {
   const { id, at, trust, speaker, tags, content, scope, isNew } = hit;
   const said = speaker === undefined ? [] : [saidBy(cleanName(untrusted(speaker)))];
   const labels = tags.length === 0 ? [] : [tagged(cleanTags(tags).join(", "))];

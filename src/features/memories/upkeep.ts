@@ -17,7 +17,7 @@ const namesOf = (
   agent: AgentName | undefined,
 ): readonly AgentName[] => (agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent]);
 
-const vectors = operation({
+const showVectors = operation({
   name: "memory.vectors",
   does: "Show how many of the agents' memories have vectors of their `embedder`.",
   may: "read",
@@ -66,13 +66,13 @@ async function embedded({ runtime }: OperationContext, agent: AgentName, { actor
       progress(`${agent}, ${number(done)} of ${count(total, "memory", "memories")}`, share);
     }
   } catch (thrown) {
-    if (signal.aborted) throw stopped(agent, last);
+    if (signal.aborted) throw embeddingStopped(agent, last);
     throw thrown;
   }
   return last;
 }
 
-function stopped(agent: AgentName, last: EmbedProgress | undefined): StrataError {
+function embeddingStopped(agent: AgentName, last: EmbedProgress | undefined): StrataError {
   const { done = 0, total = 0 } = last ?? {};
   const message = `stopped after ${number(done)} of ${count(total, "memory", "memories")} of ${agent}; run it again to continue`;
   return new StrataError("turn_cancelled", message, { agent, done, total });
@@ -155,7 +155,7 @@ function totalLine(all: readonly Consolidated[]): string {
 }
 
 /** What is made of memories: vectors and summaries. */
-export const UPKEEP_OPERATIONS: readonly Operation[] = [vectors, embed, consolidate];
+export const UPKEEP_OPERATIONS: readonly Operation[] = [showVectors, embed, consolidate];
 
 /** Agents with `consolidate` summarize what was said, where nobody has said anything for a while. */
 const idle: Job = {

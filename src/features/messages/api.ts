@@ -128,7 +128,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
       const { mode, parameters } = message;
       const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
       yield* ofOldVersion(ports, actor, thread);
-      const end = yield* answered(ports, actor, following);
+      const end = yield* followMessage(ports, actor, following);
       if (end === undefined) return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
       const taken = { ...event, status: "consumed", turn: end.turn } as const;
       return end.type === "done"
@@ -194,18 +194,18 @@ async function stored(
   message: NewMessage,
 ): Promise<{ readonly event: StoredEvent; readonly thread: Thread }> {
   const { follow, settings = {} } = message;
-  const to = await placeOf({ parts, runtime }, actor, message);
+  const to = await resolveDestination({ parts, runtime }, actor, message);
   const now = (["mode", "parameters"] as const).find((field) => message[field] !== undefined);
   if (now !== undefined && follow === "queue") throw new StrataError("invalid_input", inQueue(now), { field: now });
   if (follow !== "queue") await runtime.checkRoom(allow(actor, "run"), to.scope);
   // Contacts must not choose how much of the prompt is sent, or how the model answers.
   if (now !== undefined) allow(actor, "operate");
-  if (message.line !== undefined) checkLine(await agentOf(parts, actor, to), message.line);
-  if (message.parameters?.tools !== undefined) checkTools(await agentOf(parts, actor, to), message.parameters.tools);
+  if (message.line !== undefined) checkLine(await agentToRun(parts, actor, to), message.line);
+  if (message.parameters?.tools !== undefined) checkTools(await agentToRun(parts, actor, to), message.parameters.tools);
   const also =
     Object.keys(settings).length === 0
       ? undefined
-      : settingChanges(parts, actor, await agentOf(parts, actor, to), settings);
+      : settingChanges(parts, actor, await agentToRun(parts, actor, to), settings);
   const how = { handed: follow === "queue", also };
   // An assistant's conversation is a member's own: whoever writes there speaks as who they are.
   const isMembers = parts.agents.all.some(({ name, assistant }) => name === to.scope.agent && assistant !== undefined);
@@ -267,16 +267,16 @@ function eventOf(
 }
 
 /** Where a message goes: to the thread that is named, or to the conversation with the contact as the agent knows them. */
-interface Place extends Pick<Conversation, "channel" | "key"> {
+interface Destination extends Pick<Conversation, "channel" | "key"> {
   readonly scope: ContactScope;
   readonly thread?: Thread;
 }
 
-async function placeOf(
+async function resolveDestination(
   { parts, runtime }: Omit<Ports, "run">,
   actor: Allowed<"post">,
   { to, answers: [answer] = [] }: NewMessage,
-): Promise<Place> {
+): Promise<Destination> {
   if ("thread" in to) {
     const thread = await threadOf(parts, actor, to.thread);
     const { scope, channel, key } = thread;
@@ -295,11 +295,11 @@ async function placeOf(
   throw new StrataError("call_not_found", sentence, { call: answer.call });
 }
 
-const knownThread = async (parts: Parts, { scope, channel, key }: Place): Promise<Thread | undefined> =>
+const knownThread = async (parts: Parts, { scope, channel, key }: Destination): Promise<Thread | undefined> =>
   (await parts.store.threads(scope, 1, { channel, key }))[0];
 
 /** The version of the agent that the next turn runs there, which declares the settings. */
-async function agentOf(parts: Parts, actor: Allowed<"post">, place: Place): Promise<Agent> {
+async function agentToRun(parts: Parts, actor: Allowed<"post">, place: Destination): Promise<Agent> {
   const known = place.thread ?? (await knownThread(parts, place));
   return known === undefined
     ? agentNamed(parts, actor, place.scope.agent)
@@ -308,7 +308,7 @@ async function agentOf(parts: Parts, actor: Allowed<"post">, place: Place): Prom
 
 /** A thread that somebody else holds is asked for again so often, and after so long: a little more than the longest turn. */
 const TRIES = 160;
-const pauseAfter = (tries: number): number => Math.min(1_000, 50 * 2 ** tries);
+const retryPause = (tries: number): number => Math.min(1_000, 50 * 2 ** tries);
 
 interface Following {
   readonly event: StoredEvent;
@@ -324,7 +324,7 @@ interface Following {
  * Nothing where the message is held back behind a call that a program or a person has to answer.
  * @throws StrataError `thread_busy` only after a long wait; what a turn failed of, after its `failed`
  */
-async function* answered(
+async function* followMessage(
   ports: Ports,
   actor: Allowed<"post">,
   { event, thread, mode, parameters, signal, isRun }: Following,
@@ -355,7 +355,7 @@ async function* answered(
     const left = waits ? (await parts.store.untaken(scope, id)).find((one) => one.id === event.id) : undefined;
     if (left?.status === "held") return undefined;
     waits = left !== undefined;
-    if (waits && end === undefined) await rest(pauseAfter(tries), signal, id);
+    if (waits && end === undefined) await pauseForThread(retryPause(tries), signal, id);
   }
 }
 
@@ -386,7 +386,7 @@ async function* recorded(
   return end;
 }
 
-async function rest(milliseconds: number, signal: AbortSignal, thread: ThreadId): Promise<void> {
+async function pauseForThread(milliseconds: number, signal: AbortSignal, thread: ThreadId): Promise<void> {
   try {
     await pause(milliseconds, undefined, { signal });
   } catch (cause) {

@@ -158,7 +158,7 @@ export const SENT = z.object({
   done: DONE.optional().describe("the end of the turn that answered; only with the state `done`"),
 });
 
-const send = runOperation({
+const sendMessage = runOperation({
   name: "message.send",
   does: "Send a message to an agent and get its answer, or leave it to the background work of a server.",
   may: "post",
@@ -208,8 +208,8 @@ export function forContact<
 function messageOf(given: Given): NewMessage {
   const { kind, trust, name, number, line: at, externalId, signature, settings, mode, follow } = given;
   refuseMissing(given);
-  const answers = given.answers.map((one) => ({ ...one, content: partsOf(one.content) }));
-  const said = { content: contentOf(given), answers, kind, trust, name, number, externalId, signature, settings };
+  const answers = given.answers.map((one) => ({ ...one, content: eventParts(one.content) }));
+  const said = { content: messageParts(given), answers, kind, trust, name, number, externalId, signature, settings };
   return { to: recipientOf(given), ...said, line: at, mode, parameters: parametersIn(given), follow };
 }
 
@@ -232,15 +232,15 @@ function refuseMissing({ tools = [] }: Given): void {
     );
 }
 
-function contentOf({ text, content, answers }: Given): readonly EventPart[] {
+function messageParts({ text, content, answers }: Given): readonly EventPart[] {
   if (text === undefined && content === undefined && answers.length > 0) return [];
   if ((text === undefined) === (content === undefined))
     throw invalidInput("a message has either a `text` or `content`; give one of them");
   if (text !== undefined) return [{ type: "text", text }];
-  return partsOf(content ?? []);
+  return eventParts(content ?? []);
 }
 
-function partsOf(content: readonly z.output<typeof PART>[]): readonly EventPart[] {
+function eventParts(content: readonly z.output<typeof PART>[]): readonly EventPart[] {
   return content.map((part) => {
     if (part.type === "text" || part.type === "payload") return part;
     throw invalidInput(`a message cannot hold a part of type \`${part.type}\` yet; send a \`text\` or a \`payload\``);
@@ -262,6 +262,6 @@ const invalidInput = (message: string): StrataError => new StrataError("invalid_
 export const FEATURE: Feature = {
   name: "messages",
   needs: ["deliveries", "settings"],
-  operations: [send],
+  operations: [sendMessage],
   open: () => ({ api: ({ parts, runtime, run }) => MESSAGE_API.open(messageApi(parts, runtime, run)) }),
 };

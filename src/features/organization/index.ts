@@ -165,7 +165,7 @@ const LINE = z
   })
   .meta({ id: "Line" });
 
-const lines = operation({
+const listOrganizationLines = operation({
   name: "line.list",
   does: "List the lines to which contacts of an agent write, and who answers there.",
   may: "read",
@@ -202,5 +202,5 @@ export const FEATURE: Feature = {
   needs: ["deliveries"],
   keys: KEYS,
   steps,
-  operations: [organization, members, lines],
+  operations: [organization, members, listOrganizationLines],
 };

@@ -85,7 +85,7 @@ export async function askPeer(
     waitsFor: "agent",
     reserved,
     ...(seconds && { seconds }),
-    starts: (caller) => [startOf(turn, { caller, agent, content, trust, ...(forkedFrom && { forkedFrom }) })],
+    starts: (caller) => [peerCallStart(turn, { caller, agent, content, trust, ...(forkedFrom && { forkedFrom }) })],
   });
 }
 
@@ -138,7 +138,10 @@ interface Question {
 }
 
 /** The thread of a call over an edge, with what is asked. */
-function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, content, trust, forkedFrom }: Question): Start {
+function peerCallStart(
+  { parts, setup, lease }: RunningTurn,
+  { caller, agent, content, trust, forkedFrom }: Question,
+): Start {
   const { clock, random } = parts;
   const { thread, turn } = lease.claim;
   const at = clock.recorded();

@@ -94,12 +94,12 @@ const namesIn = (value: WrittenPeers): readonly string[] =>
   (value ?? []).map((one) => (typeof one === "string" ? one : one.name));
 
 /** What another agent of the file says under a key of this feature. It was read with that key's own form. */
-const keyOf = <Form extends z.ZodType>({ agents }: KeyPlace, name: string, key: string, form: Form): z.output<Form> =>
+const readKey = <Form extends z.ZodType>({ agents }: KeyPlace, name: string, key: string, form: Form): z.output<Form> =>
   form.parse(Reflect.get(agents[name] ?? {}, key));
 
 /** What it takes. What is wrong there is reported where it is declared. */
 function payloadAt(place: KeyPlace, name: string): Payload {
-  const written = keyOf(place, name, "payload", WRITTEN_PAYLOAD);
+  const written = readKey(place, name, "payload", WRITTEN_PAYLOAD);
   return payloadOf(written, { ...place, refuse: () => undefined, checkSchema: () => undefined });
 }
 
@@ -166,10 +166,10 @@ function checkFork(
 /** Agents that others can reach only by what is declared: those with a payload or peers, and those that are peers. */
 function isListener(place: KeyPlace): boolean {
   const { name, agents } = place;
-  const peersOf = (one: string) => namesIn(keyOf(place, one, "peers", PEERS));
+  const peersOf = (one: string) => namesIn(readKey(place, one, "peers", PEERS));
   return (
-    keyOf(place, name, "payload", WRITTEN_PAYLOAD) !== undefined ||
-    keyOf(place, name, "peers", PEERS) !== undefined ||
+    readKey(place, name, "payload", WRITTEN_PAYLOAD) !== undefined ||
+    readKey(place, name, "peers", PEERS) !== undefined ||
     Object.keys(agents).some((one) => peersOf(one).includes(name))
   );
 }

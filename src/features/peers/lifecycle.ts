@@ -34,7 +34,7 @@ const MINUTE = 60_000;
 type State = "busy" | "live" | "idle" | "warned" | "over";
 
 /** What a thread's own record says of it: nothing else is kept, so that nothing has to be freed. */
-async function stateOf(store: Store, thread: Thread, rules: Rules, now: number): Promise<State> {
+async function bufferState(store: Store, thread: Thread, rules: Rules, now: number): Promise<State> {
   const { ttlHours = Number.POSITIVE_INFINITY, graceMinutes } = { ...LIFETIME, ...rules };
   const { scope, id, turns, lastActivity } = thread;
   if ((await store.untaken(scope, id)).length > 0) return "busy";
@@ -63,7 +63,7 @@ export async function admitToBuffer(
     : opens && (await parts.store.threadNamed(scope, opens));
   if (known === undefined && thread !== undefined) return;
   if (known === undefined) return checkThreads(parts, actor, agent);
-  if ((await stateOf(parts.store, known, buffer, parts.clock.recorded())) === "over") {
+  if ((await bufferState(parts.store, known, buffer, parts.clock.recorded())) === "over") {
     const message = `nothing happened on ${known.id} for so long that it was closed: begin another conversation, under another key`;
     throw THREAD_PRUNED.of(message, { thread: known.id });
   }
@@ -83,7 +83,8 @@ async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent)
   const since = ttlHours === undefined ? 0 : now - ttlHours * HOUR - graceMinutes * MINUTE;
   const { count, oldest } = await parts.store.liveThreads({ org: agent.org, agent: agent.name }, since);
   if (count < threads) return;
-  if (oldest !== undefined && (await stateOf(parts.store, oldest, rules, now)) === "live") await warn(parts, oldest);
+  if (oldest !== undefined && (await bufferState(parts.store, oldest, rules, now)) === "live")
+    await warn(parts, oldest);
   const again = "try again later, when one on which nothing happens is closed";
   if (!isAllowed(actor, "read"))
     throw BUFFER_FULL.of(`${agent.name} has as many conversations as it may: ${again}`, { agent: agent.name });
@@ -116,7 +117,7 @@ export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "warn"> => ({
     let after = { at: now - buffer.ttlHours * HOUR + 1, id: "" };
     for (let page = 0; page < PAGES && found.length < PAGE; page++) {
       const threads = await parts.store.threads(scope, PAGE, { except, after });
-      for (const one of threads) if ((await stateOf(parts.store, one, buffer, now)) === "idle") found.push(one);
+      for (const one of threads) if ((await bufferState(parts.store, one, buffer, now)) === "idle") found.push(one);
       const last = threads.at(-1);
       if (last === undefined || threads.length < PAGE) break;
       after = { at: last.lastActivity, id: last.id };

@@ -49,7 +49,7 @@ const peerOf = (edge: Edge) => {
   };
 };
 
-const list = operation({
+const listPeers = operation({
   name: "peer.list",
   does: "List whom each agent may ask, what each peer takes and is shown, and what the agent takes itself.",
   may: "operate",
@@ -82,4 +82,4 @@ const list = operation({
     ]),
 });
 
-export const OPERATIONS = [list];
+export const OPERATIONS = [listPeers];

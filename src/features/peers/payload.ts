@@ -115,7 +115,7 @@ export function payloadOf(
     refuse(["xsd"], `cannot be the type of a payload: ${compiled.problem}`);
     return TEXT;
   }
-  const schema = inline ?? parsed(textOf({ file }, []));
+  const schema = inline ?? parseObject(textOf({ file }, []));
   if (schema === undefined) {
     refuse(["file"], "is no JSON Schema: it must hold one JSON object");
     return TEXT;
@@ -124,7 +124,7 @@ export function payloadOf(
   return { type: type ?? typeIn(schema, "Payload"), schema };
 }
 
-function parsed(text: string): JsonObject | undefined {
+function parseObject(text: string): JsonObject | undefined {
   try {
     return JSON_OBJECT.parse(JSON.parse(text));
   } catch {

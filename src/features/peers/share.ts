@@ -44,7 +44,7 @@ export async function sharedWith(
   const now = saidBy(turn, turn.lease.claim.events);
   if (share === "summary") return ofSummary(turn, now, tokens);
   const most = share === "full" ? Number.POSITIVE_INFINITY : share.last;
-  const { said, isCut } = await newest(turn, now, { most, tokens });
+  const { said, isCut } = await newestSaid(turn, now, { most, tokens });
   return said.length === 0 ? undefined : sharedOf(sharedHead(isCut), said);
 }
 
@@ -56,7 +56,7 @@ const sharedOf = (head: string, said: readonly Said[]): Shared => ({
 /** Of what was said before this turn, its model's summary; of this turn, the words. */
 async function ofSummary(turn: RunningTurn, now: readonly Said[], tokens: number): Promise<Shared | undefined> {
   const summary = await turn.sumUp();
-  const { said, isCut } = within(now, { most: now.length, tokens, count: turn.setup.count });
+  const { said, isCut } = newestThatFit(now, { most: now.length, tokens, count: turn.setup.count });
   if (summary === undefined) return said.length === 0 ? undefined : sharedOf(sharedHead(isCut), said);
   const before = { line: canonicalJson({ summary: summary.text }), trust: summary.trust };
   return sharedOf(SHARED_SUMMARY, [before, ...said]);
@@ -68,30 +68,30 @@ interface Bounds {
 }
 
 /** The newest of what was said on the thread, the oldest first. */
-async function newest(turn: RunningTurn, now: readonly Said[], bounds: Bounds) {
+async function newestSaid(turn: RunningTurn, now: readonly Said[], bounds: Bounds) {
   const { parts, lease, setup } = turn;
   const { scope, id } = lease.claim.thread;
   const { turns: count } = lease.claim.thread;
   let said = now;
   for (let read = 0; read < Math.min(count, MOST_TURNS); read += PAGE) {
-    const bounded = within(said, { ...bounds, count: setup.count });
+    const bounded = newestThatFit(said, { ...bounds, count: setup.count });
     if (bounded.isCut || said.length >= bounds.most) break;
     const first = Math.max(0, count - read - PAGE);
     const page = await parts.store.turns(scope, id, { limit: count - read - first, after: { at: first, id: "" } });
-    said = [...page.filter(isRecorded).flatMap((one) => saidIn(turn, one)), ...said];
+    said = [...page.filter(isRecorded).flatMap((one) => saidInTurn(turn, one)), ...said];
   }
-  return within(said, { ...bounds, count: setup.count });
+  return newestThatFit(said, { ...bounds, count: setup.count });
 }
 
 /** The running turn is in the record, without its end. */
 const isRecorded = ({ end }: TurnRecord): boolean => end !== undefined && isKept(end);
 
-function saidIn(turn: RunningTurn, { events, end, requests, steps, endedAt }: TurnRecord): readonly Said[] {
+function saidInTurn(turn: RunningTurn, { events, end, requests, steps, endedAt }: TurnRecord): readonly Said[] {
   const said = saidBy(turn, events);
   if (end === undefined || !isKept(end) || end.reply === null || end.reply.trim() === "") return said;
   const taints = [...requests.map(({ taint }) => taint), ...(steps?.answered ? [steps.answered.taint] : [])];
   const trust = lowestTrust(["agent", ...events.map((event) => event.trust), ...taints]);
-  return [...said, { line: lineOf(turn.setup.agent.name, endedAt ?? 0, end.reply), trust }];
+  return [...said, { line: transcriptLine(turn.setup.agent.name, endedAt ?? 0, end.reply), trust }];
 }
 
 /** What others said. Results of calls are no part of the conversation, and neither is what the platform says, or what a peer was itself shown (law 12). */
@@ -103,15 +103,15 @@ function saidBy({ lease }: RunningTurn, events: readonly StoredEvent[]): readonl
     const words = (payloads.length > 0 ? payloads : content).flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
     const asker = kind === "peer" ? name : undefined;
     const from = asker ?? parties?.initiator ?? (kind === "instruction" ? trust : scope.contact);
-    return words.length === 0 ? [] : [{ line: lineOf(from, at, words.join("\n")), trust }];
+    return words.length === 0 ? [] : [{ line: transcriptLine(from, at, words.join("\n")), trust }];
   });
 }
 
-const lineOf = (from: string, at: number, text: string): string =>
+const transcriptLine = (from: string, at: number, text: string): string =>
   canonicalJson({ from, text, time: new Date(at).toISOString() });
 
 /** The newest that fit. */
-function within(
+function newestThatFit(
   said: readonly Said[],
   { most, tokens, count }: Bounds & { readonly count: RunningTurn["setup"]["count"] },
 ): { readonly said: readonly Said[]; readonly isCut: boolean } {

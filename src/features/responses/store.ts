@@ -39,7 +39,7 @@ export const RESPONSES_STORE = {
     /** The reply to what was asked, while it may be used again. */
     response: reading(response),
   }),
-  onCommit: keep,
+  onCommit: keepResponses,
   erase: async (tx, { org, agent, contact }) => {
     await tx.run(plain("delete from response where org = ? and agent = ? and contact = ?", org, agent, contact));
   },
@@ -73,7 +73,7 @@ async function response(
   return (await tx.first(found))?.text;
 }
 
-async function keep(tx: Tx, { scope, done }: EndedTurn): Promise<void> {
+async function keepResponses(tx: Tx, { scope, done }: EndedTurn): Promise<void> {
   for (const kept of (done && RESPONSES.of(done.outcome)) ?? []) await keepOne(tx, scope, kept);
 }
 

@@ -123,7 +123,7 @@ export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
           const { by, byId, at } = pause;
           return { schedule, isDue: false, paused: { since: at, by, ...(byId !== undefined && { byId }) } };
         }
-        const known = since(come.get(keyOf(agent, schedule))?.until, pause, now);
+        const known = since(come.get(scheduleKey(agent, schedule))?.until, pause, now);
         const isSetBack = known !== undefined && known > now;
         const next = nextTime(schedule, isSetBack ? now : (known ?? now));
         const waiting = waits.get(schedule.name);
@@ -134,7 +134,7 @@ export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
     },
     scheduleNews: (actor, name, which) => {
       const { agent } = accessTo(parts(), actor, name);
-      const key = keyOf(agent, scheduleOf(agent, which));
+      const key = scheduleKey(agent, scheduleOf(agent, which));
       const found = news.get(key);
       news.delete(key);
       return found;
@@ -150,13 +150,13 @@ export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
       const schedule = scheduleOf(access.agent, which);
       await recordAct(access, "schedule", schedule.name);
       const at = parts().clock.recorded();
-      const thread = await begin(parts(), access.agent, schedule, { at, key: `${which} ${at} by hand` });
+      const thread = await beginRun(parts(), access.agent, schedule, { at, key: `${which} ${at} by hand` });
       yield* run(thread, { mode: schedule.mode, replyTo: "outbox", ...options });
     },
     async *runDueSchedule(actor: Allowed<"view">, name: AgentName, which: string, options: RunOptions = {}) {
       const { agent } = accessTo(parts(), actor, name);
       const schedule = scheduleOf(agent, which);
-      const key = keyOf(agent, schedule);
+      const key = scheduleKey(agent, schedule);
       const now = parts().clock.recorded();
       const pause = (await pausesOf(parts(), agent)).get(schedule.name);
       if (pause?.isPaused) return;
@@ -168,7 +168,7 @@ export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
       const { left } = found;
       const threads = [...left];
       const times = timesBetween(schedule, until, now, MOST_MISSED);
-      const begun = chosen(schedule, times, now);
+      const begun = timesToRun(schedule, times, now);
       const isMissed = (at: number): boolean => now - at > LATE;
       const clockNews = {
         setBack: known - until,
@@ -177,7 +177,7 @@ export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
       };
       if (clockNews.setBack > JUMP || clockNews.missed > 0) news.set(key, clockNews);
       for (const at of begun)
-        threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
+        threads.push(await beginRun(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
       come.set(key, { until: now, left: threads });
       for (const thread of threads)
         yield* whereFree(run(thread, { mode: schedule.mode, replyTo: "outbox", ...options }));
@@ -195,7 +195,7 @@ async function pausesOf({ store }: TurnParts, { org, name }: Agent): Promise<Rea
 const since = (until: number | undefined, pause: SchedulePause | undefined, now: number): number | undefined =>
   until === undefined || pause === undefined || pause.at > now ? until : Math.max(until, pause.at);
 
-const keyOf = ({ org, name }: Agent, { name: which, cron, timezone }: Schedule): string =>
+const scheduleKey = ({ org, name }: Agent, { name: which, cron, timezone }: Schedule): string =>
   JSON.stringify([org, name, which, cron, timezone]);
 
 /** @throws StrataError `invalid_input` */
@@ -210,7 +210,7 @@ function scheduleOf({ name, schedules = [] }: Agent, which: string): Schedule {
 }
 
 /** Which of the times that have come since the last look are run. */
-function chosen({ missed }: Schedule, times: readonly number[], now: number): readonly number[] {
+function timesToRun({ missed }: Schedule, times: readonly number[], now: number): readonly number[] {
   if (missed === "all") return times;
   if (typeof missed === "number") return times.slice(-missed);
   const last = times.slice(-1);
@@ -218,7 +218,7 @@ function chosen({ missed }: Schedule, times: readonly number[], now: number): re
 }
 
 /** One run is one thread: it stands alone, and of several programs that begin it, all get the same. */
-async function begin(
+async function beginRun(
   parts: TurnParts,
   agent: Agent,
   { text, mode }: Schedule,

@@ -41,7 +41,7 @@ const SCHEDULES = z
   })
   .meta({ id: "Schedules" });
 
-const list = operation({
+const listSchedules = operation({
   name: "schedule.list",
   does: "List what an agent does by the clock, and when each is due next.",
   may: "operate",
@@ -217,7 +217,7 @@ export const FEATURE: Feature = {
   keys: KEYS,
   channels: [SCHEDULE],
   store: SCHEDULE_STORE,
-  operations: [list, runNow, pause, resume],
+  operations: [listSchedules, runNow, pause, resume],
   jobs: [runs],
   open: () => ({ api: ({ turnParts, run }) => SCHEDULE_API.open(scheduleApi(turnParts, run)) }),
 };

@@ -70,13 +70,13 @@ export const SCHEDULE_STORE = {
     schedule: linkedTable<PauseTable>(
       "schedule_pause",
       ({ schedule, n }) => `change ${n} of schedule ${schedule}`,
-      (_, row) => linkOf(row),
+      (_, row) => pauseLink(row),
     ),
   },
   erase: async () => undefined,
 } satisfies StorePart;
 
-function linkOf({ agent, schedule, n, paused, by, by_id, at }: Omit<PauseTable, "link">): string {
+function pauseLink({ agent, schedule, n, paused, by, by_id, at }: Omit<PauseTable, "link">): string {
   // Links of changes from before ids were kept do not have one.
   return canonicalJson({ schedule: { agent, schedule, n, paused, by, ...(by_id !== null && { by_id }), at } });
 }
@@ -128,6 +128,6 @@ async function addChange(
   { schedule, isPaused, by, byId, at, n }: SchedulePause & { readonly n: number },
 ): Promise<void> {
   const row = { org, agent, schedule, n, paused: isPaused ? 1 : 0, by, by_id: byId ?? null, at };
-  const { seq: link } = await append(tx, org, linkOf(row));
+  const { seq: link } = await append(tx, org, pauseLink(row));
   await tx.run(insert("schedule_pause", { ...row, link }));
 }

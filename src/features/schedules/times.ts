@@ -6,7 +6,7 @@ export interface Rule {
   readonly timezone: string;
 }
 
-const read = ({ cron, timezone }: Rule): Cron => new Cron(cron, { timezone, mode: "5-part", paused: true });
+const toCron = ({ cron, timezone }: Rule): Cron => new Cron(cron, { timezone, mode: "5-part", paused: true });
 
 /** What is wrong with a rule, by the key that says it; nothing where it will run. */
 export function cronProblem(rule: Rule): { readonly key: keyof Rule; readonly expected: string } | undefined {
@@ -16,10 +16,10 @@ export function cronProblem(rule: Rule): { readonly key: keyof Rule; readonly ex
     return { key: "timezone", expected: "expected a time zone that this machine knows, as in `Europe/Berlin`" };
   }
   try {
-    const next = read(rule).nextRun(new Date(Date.UTC(2024, 0)));
+    const next = toCron(rule).nextRun(new Date(Date.UTC(2024, 0)));
     return next === null ? { key: "cron", expected: "never comes: no day is like that" } : undefined;
   } catch {
-    return { key: "cron", expected: unreadable(rule) };
+    return { key: "cron", expected: whyUnreadable(rule) };
   }
 }
 
@@ -27,7 +27,7 @@ const FIELDS = ["minute", "hour", "day of the month", "month", "day of the week"
 const FORM = "the fields are minute, hour, day of the month, month and day of the week, as in `0 9 * * 1-5`";
 
 /** Why a rule cannot be read: it has too many or too few fields, or one that is none. */
-function unreadable({ cron, timezone }: Rule): string {
+function whyUnreadable({ cron, timezone }: Rule): string {
   const fields = cron
     .trim()
     .split(/\s+/)
@@ -35,7 +35,7 @@ function unreadable({ cron, timezone }: Rule): string {
   if (fields.length !== FIELDS.length) return `expected five fields instead of ${fields.length}: ${FORM}`;
   const wrong = fields.findIndex((field, i) => {
     try {
-      read({ cron: FIELDS.map((_, at) => (at === i ? field : "*")).join(" "), timezone });
+      toCron({ cron: FIELDS.map((_, at) => (at === i ? field : "*")).join(" "), timezone });
       return false;
     } catch {
       return true;
@@ -46,12 +46,12 @@ function unreadable({ cron, timezone }: Rule): string {
 
 /** The first time after an instant at which a rule runs, in milliseconds since 1970. What a night of daylight saving leaves out is made up when it is over, and what it repeats is not repeated. */
 export function nextTime(rule: Rule, after: number): number | undefined {
-  return read(rule).nextRun(new Date(after))?.getTime();
+  return toCron(rule).nextRun(new Date(after))?.getTime();
 }
 
 /** All times after an instant and up to another: the last of them, where they are more than so many. */
 export function timesBetween(rule: Rule, after: number, until: number, most: number): readonly number[] {
-  const cron = read(rule);
+  const cron = toCron(rule);
   // From the end: stepping through a year of minutes would take more than a minute.
   for (let span = most * 60_000; ; span *= 4) {
     const from = Math.max(after, until - span);

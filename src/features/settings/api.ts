@@ -64,7 +64,7 @@ export interface SettingApi {
 export const SETTING_API = featureApi<SettingApi>("settings");
 
 /** What an agent declares of one setting. */
-type Declared = NonNullable<Agent["settings"]>[string];
+type DeclaredSetting = NonNullable<Agent["settings"]>[string];
 
 /** Settings of the thread decide how much the model reasons, and what the layers with `source: setting` say. */
 export const settingSteps: TurnSteps = {
@@ -129,12 +129,12 @@ function reasoningFor(setup: TurnSetup, settings: readonly ThreadSetting[]): Par
 /** What doors call. */
 export function settingApi(parts: Parts): SettingApi {
   return {
-    settings: (actor, id) => settings(parts, actor, id),
+    settings: (actor, id) => readSettings(parts, actor, id),
     setSetting: async (actor, id, { name, value: given }) => {
       const thread = await threadOf(parts, actor, id);
       const agent = await agentAt(parts, await upToDate(parts, thread));
-      const { declared, change } = checked(parts, actor, { agent, name, value: given });
-      return viewOf(name, declared, await parts.store.part(SETTING_STORE).setSetting(thread.scope, id, change));
+      const { declared, change } = checkChange(parts, actor, { agent, name, value: given });
+      return toSettingView(name, declared, await parts.store.part(SETTING_STORE).setSetting(thread.scope, id, change));
     },
   };
 }
@@ -149,17 +149,19 @@ export function settingChanges(
   agent: Agent,
   wanted: Readonly<Record<string, string | null>>,
 ): AlsoStored {
-  const changes = Object.entries(wanted).map(([name, value]) => checked(parts, actor, { agent, name, value }).change);
+  const changes = Object.entries(wanted).map(
+    ([name, value]) => checkChange(parts, actor, { agent, name, value }).change,
+  );
   return async (tx, scope, thread) => {
     await inOrder(changes, (change) => setSetting(tx, scope, thread, change));
   };
 }
 
-function checked(
+function checkChange(
   { clock }: Parts,
   actor: Allowed<"post">,
   { agent, name, value: given }: { readonly agent: Agent; readonly name: string; readonly value: string | null },
-): { readonly declared: Declared; readonly change: SettingChange } {
+): { readonly declared: DeclaredSetting; readonly change: SettingChange } {
   const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
   const declared = Object.hasOwn(agent.settings ?? {}, name) ? agent.settings?.[name] : undefined;
   if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
@@ -169,7 +171,7 @@ function checked(
   return { declared, change: { name, value, ...doneBy(actor), at: clock.recorded() } };
 }
 
-async function settings(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly SettingView[]> {
+async function readSettings(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly SettingView[]> {
   const thread = await threadOf(parts, actor, id);
   const agent = await agentAt(parts, await upToDate(parts, thread));
   const known = await parts.store.part(SETTING_STORE).settings(thread.scope, id);
@@ -182,16 +184,16 @@ export const declaredSettings = (
   known: readonly ThreadSetting[] = [],
 ): readonly SettingView[] =>
   Object.entries(declared).map(([name, one]) =>
-    viewOf(
+    toSettingView(
       name,
       one,
       known.find((setting) => setting.name === name),
     ),
   );
 
-function viewOf(
+function toSettingView(
   name: string,
-  { choices, maxLength, default: usual, description, sets }: Declared,
+  { choices, maxLength, default: usual, description, sets }: DeclaredSetting,
   set?: ThreadSetting,
 ): SettingView {
   const value = set?.value ?? usual ?? null;
@@ -207,13 +209,14 @@ function viewOf(
 }
 
 const OPERATORS: readonly Actor["role"][] = ["platform", "operator"];
-const SETTERS: Readonly<Record<NonNullable<Declared["settableBy"]>, readonly Actor["role"][]>> = {
+const SETTERS: Readonly<Record<NonNullable<DeclaredSetting["settableBy"]>, readonly Actor["role"][]>> = {
   operators: OPERATORS,
   members: [...OPERATORS, "member"],
   contacts: [...OPERATORS, "member", "contact"],
 };
 
-const maySet = ({ role }: Actor, { settableBy = "operators" }: Declared): boolean => SETTERS[settableBy].includes(role);
+const maySet = ({ role }: Actor, { settableBy = "operators" }: DeclaredSetting): boolean =>
+  SETTERS[settableBy].includes(role);
 
 function unknownSetting({ name: agent, settings: declared = {} }: Agent, name: string): StrataError {
   const known = Object.keys(declared);
@@ -224,7 +227,7 @@ function unknownSetting({ name: agent, settings: declared = {} }: Agent, name: s
   });
 }
 
-function checkValue(name: string, { choices, maxLength }: Declared, value: string): void {
+function checkValue(name: string, { choices, maxLength }: DeclaredSetting, value: string): void {
   if (choices !== undefined && !choices.includes(value)) {
     const message = `${name} cannot be ${JSON.stringify(value)}: it is one of ${choices.join(", ")}`;
     throw new StrataError("invalid_input", message, { setting: name, choices });

@@ -50,7 +50,7 @@ const SETTINGS = z
     "Settings of one conversation that people and programs change, by name: a choice or a short text, for layers with `source: setting`.",
   );
 
-type Declared = z.output<typeof SETTING>;
+type DeclaredSetting = z.output<typeof SETTING>;
 
 /** What is wrong with one setting by itself. */
 function faultsOf({
@@ -59,7 +59,7 @@ function faultsOf({
   default: usual,
   settableBy,
   sets,
-}: Declared): readonly (readonly [string, string])[] {
+}: DeclaredSetting): readonly (readonly [string, string])[] {
   const faults: (readonly [string, string])[] = [];
   if ((choices === undefined) === (maxLength === undefined))
     faults.push(["", "needs exactly one of `choices` and `maxLength`"]);
@@ -78,7 +78,7 @@ function faultsOf({
   return faults;
 }
 
-const settings = agentKey(SETTINGS, {
+const settingsKey = agentKey(SETTINGS, {
   check: (declared = {}, { agent, refuse }) => {
     for (const [name, setting] of Object.entries(declared))
       for (const [member, sentence] of faultsOf(setting)) refuse(member === "" ? [name] : [name, member], sentence);
@@ -106,7 +106,7 @@ const settings = agentKey(SETTINGS, {
 });
 
 /** The settings of each conversation. */
-export const KEYS = { settings };
+export const KEYS = { settings: settingsKey };
 
 /** A layer with the value of a setting, or with the one of its texts that the setting chooses. */
 export const SOURCES = {

@@ -16,7 +16,7 @@ const ONE = z.strictObject({ id: FIELDS.thread });
 const NAME = z.string().min(1).max(64).describe("which setting");
 const ID = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
 
-const settings = operation({
+const listSettings = operation({
   name: "setting.list",
   does: "List the settings that a conversation's agent declares, with what they are set to there.",
   may: "read",
@@ -38,7 +38,7 @@ const set = operation({
   gives: SETTING,
   command: { words: ["id", "name", "value"], examples: [`setting set ${ID} thinking high`], opens: "record to run" },
   run: ({ runtime }, { id, name, value }, { actor }) => runtime.use(SETTING_API).setSetting(actor, id, { name, value }),
-  show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
+  show: ({ name, value }, { given: { id } }) => [`${name} is ${shownValue(value)} on ${id} from the next turn on.`],
 });
 
 const unset = operation({
@@ -50,7 +50,7 @@ const unset = operation({
   gives: SETTING,
   command: { words: ["id", "name"], examples: [`setting unset ${ID} thinking`], opens: "record to run" },
   run: ({ runtime }, { id, name }, { actor }) => runtime.use(SETTING_API).setSetting(actor, id, { name, value: null }),
-  show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
+  show: ({ name, value }, { given: { id } }) => [`${name} is ${shownValue(value)} on ${id} from the next turn on.`],
 });
 
 export const FEATURE: Feature = {
@@ -58,7 +58,7 @@ export const FEATURE: Feature = {
   keys: KEYS,
   store: SETTING_STORE,
   steps: settingSteps,
-  operations: [settings, set, unset],
+  operations: [listSettings, set, unset],
   open: () => ({ api: ({ parts }) => SETTING_API.open(settingApi(parts)) }),
 };
 
@@ -67,7 +67,7 @@ const COLUMNS = [{ head: "setting" }, { head: "value" }, { head: "set" }, { head
 /** How much of a text is shown in a line. */
 const SHOWN = 60;
 
-const short = (value: string | null): string =>
+const shownValue = (value: string | null): string =>
   value === null ? "not set" : printable(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 
 /** What is set, by whom, and what it could be. */
@@ -79,7 +79,7 @@ export function settingLines(
   if (found.length === 0) return ["The agent declares no `settings` in strata.yaml."];
   const rows = found.map(({ name, value, by, at, choices, maxLength = 0 }) => [
     name,
-    short(value),
+    shownValue(value),
     at === undefined ? "by default" : `${ago(now - at)} by ${by}`,
     choices?.join(", ") ?? `a text of at most ${maxLength} characters`,
   ]);

@@ -79,7 +79,7 @@ export const SETTING_STORE = {
   ],
   functions: ({ reading, writing }) => ({
     /** What was set of the thread and still holds; a fork begins with what held where it branches off. */
-    settings: reading(settings),
+    settings: reading(newestSettings),
     /** Sets one, or with null unsets it. Gives it as it is now. @throws StrataError `thread_not_found` */
     setSetting: writing(setSetting),
   }),
@@ -89,7 +89,7 @@ export const SETTING_STORE = {
       ({ thread, n }) => `setting ${n} of ${thread}`,
       async (tx, row) => {
         if (row.piece !== null) await ownText(tx, row, row.piece);
-        return linkOf(row);
+        return settingLink(row);
       },
     ),
   },
@@ -98,11 +98,11 @@ export const SETTING_STORE = {
 } satisfies StorePart;
 
 /** The link of a change, in the word of its first form. It names no contact, because an erasure removes the name. */
-const linkOf = ({ agent, thread, n, name, piece, by, by_id, at }: Omit<SettingTable, "link">): string =>
+const settingLink = ({ agent, thread, n, name, piece, by, by_id, at }: Omit<SettingTable, "link">): string =>
   // Links of changes from before ids were kept do not have one.
   canonicalJson({ fact: { agent, thread, n, name, piece, by, ...(by_id !== null && { by_id }), at } });
 
-async function settings(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly ThreadSetting[]> {
+async function newestSettings(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly ThreadSetting[]> {
   const newest = new Map((await changes(tx, scope, thread)).map((row) => [row.name, row]));
   const all = await inOrder(newest.values(), (row) => settingOf(tx, row));
   return all.flatMap((one) => one ?? []);
@@ -119,7 +119,7 @@ export async function setSetting(
   const known = await changes(tx, scope, thread);
   const piece = value === null ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), value);
   const row = { ...owner(scope), thread, n: (known.at(-1)?.n ?? 0) + 1, name, piece, by, by_id: byId ?? null, at };
-  const { seq: link } = await append(tx, scope.org, linkOf(row));
+  const { seq: link } = await append(tx, scope.org, settingLink(row));
   await tx.run(insert("thread_fact", { ...row, link }));
   return value === null ? undefined : { name, value, n: row.n, ...toDoneBy(row), at };
 }
@@ -148,11 +148,11 @@ async function parentOf(tx: Tx, scope: ContactScope, id: ThreadId) {
       .where((eb) => eb.and({ ...owner(scope), id })),
   );
   if (!thread?.forked_thread) return undefined;
-  const until = thread.forked_turn === null ? thread.created_at : await endOf(tx, scope, thread.forked_turn);
+  const until = thread.forked_turn === null ? thread.created_at : await turnEndTime(tx, scope, thread.forked_turn);
   return { thread: thread.forked_thread, until };
 }
 
-async function endOf(tx: Tx, scope: ContactScope, id: TurnId): Promise<number> {
+async function turnEndTime(tx: Tx, scope: ContactScope, id: TurnId): Promise<number> {
   const turn = await tx.first(
     query
       .selectFrom("turn")

@@ -39,11 +39,11 @@ export const NO_SKILLS: Cached<SkillsFound> = { value: { skills: [], bad: [] }, 
 
 export type SkillsOf = (agent: Agent) => Promise<Cached<SkillsFound>>;
 
-const opened = new WeakMap<ProjectDisk, SkillsOf>();
+const openedSkills = new WeakMap<ProjectDisk, SkillsOf>();
 
 /** The skills on this disk. Agents that name the same folders share what was read. */
 export function skillsOn(disk: ProjectDisk): SkillsOf {
-  const known = opened.get(disk);
+  const known = openedSkills.get(disk);
   if (known !== undefined) return known;
   const cached = staleWhileRevalidate<SkillsFound>(disk);
   const skillsOf: SkillsOf = async (agent) => {
@@ -55,7 +55,7 @@ export function skillsOn(disk: ProjectDisk): SkillsOf {
     const key = canonicalJson([folder, root ?? "", read, characters, check]);
     return cached(key, rules.ttl * 1_000, () => readSkills(disk, { folder, root, rules }));
   };
-  opened.set(disk, skillsOf);
+  openedSkills.set(disk, skillsOf);
   return skillsOf;
 }
 
@@ -89,7 +89,7 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
         if (![own, found.real].every((one) => isInside(real, one)))
           throw new Error("it leads out of the project's root and is not read");
         if (skills.some((one) => one.name === name)) throw new Error("another folder has a skill of that name");
-        skills.push({ ...(await taken(found.text, name, rules)), name, path, folder: own });
+        skills.push({ ...(await checkSkill(found.text, name, rules)), name, path, folder: own });
       } catch (error) {
         bad.push({ path, message: error instanceof Error ? error.message : String(error) });
       }
@@ -99,7 +99,7 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
 }
 
 /** @throws Error with what is wrong with it, and the line */
-async function taken(
+async function checkSkill(
   text: string,
   folder: string,
   { characters, check }: SkillRules,

@@ -59,7 +59,7 @@ export function readSkill(
   for (const key of Object.keys(split.head).filter((one) => !KEYS.includes(one)))
     hints.push({ line: split.lineOf(key), message: `the standard knows no key \`${key}\`, and nothing reads it` });
   const read = HEAD.safeParse(split.head);
-  const problems = (read.error?.issues ?? []).map((issue) => problemOf(issue, split));
+  const problems = (read.error?.issues ?? []).map((issue) => toSkillProblem(issue, split));
   if (read.success && folder !== undefined && read.data.name !== folder)
     problems.push({
       line: split.lineOf("name"),
@@ -87,7 +87,7 @@ export function readSkill(
   return { skill, problems, hints };
 }
 
-function problemOf(issue: z.core.$ZodIssue, { lineOf, head }: Split): SkillProblem {
+function toSkillProblem(issue: z.core.$ZodIssue, { lineOf, head }: Split): SkillProblem {
   const key = String(issue.path[0] ?? "");
   const message = head?.[key] === undefined ? "is missing" : issue.message;
   return { line: lineOf(key), message: `\`${key}\` ${message}` };

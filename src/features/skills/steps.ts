@@ -36,7 +36,7 @@ export function skillSteps(disk: ProjectDisk): TurnSteps {
         : {
             skills: async (layer) => {
               const { value, use } = await skillsOf(agent);
-              const content = contentOf(agent, { layer, active, found: value });
+              const content = skillsContent(agent, { layer, active, found: value });
               return agent.skillFolders === undefined ? content : { ...content, cache: firstUse.of(agent) ?? use };
             },
           },
@@ -49,7 +49,7 @@ interface SkillsBlock {
   readonly found: SkillsFound;
 }
 
-function contentOf(
+function skillsContent(
   agent: Agent,
   { layer, active, found }: SkillsBlock,
 ): Extract<LayerContent, { kind: "text" | "empty" }> {
@@ -59,7 +59,7 @@ function contentOf(
   if (agent.skillFolders === undefined && !skills.some(({ text }) => isStandard(text)))
     return skills.length === 0 ? none : { kind: "text", text: skillsText(skills), trust };
   const parts = [
-    ...partsOf(agent, skills, found),
+    ...skillParts(agent, skills, found),
     ...[...found.bad, ...waitingIn(found, active)].map(({ path, message }) => part(path, "", message)),
   ];
   const text = joinParts(parts);
@@ -67,7 +67,7 @@ function contentOf(
 }
 
 /** Those that are shown whole come first, then the list of those that are loaded. */
-function partsOf(agent: Agent, skills: readonly ActiveSkill[], found: SkillsFound): readonly LayerPart[] {
+function skillParts(agent: Agent, skills: readonly ActiveSkill[], found: SkillsFound): readonly LayerPart[] {
   const { shown } = skillRules(agent);
   const loads = agent.tools.some((tool) => tool === LOAD_SKILL);
   const read = skills.map((skill) => ({

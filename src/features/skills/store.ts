@@ -63,7 +63,7 @@ export const SKILL_STORE = {
       ({ skill, path }) => `the file ${path} of the skill ${skill}`,
       async (tx, row) => {
         await sharedText(tx, row.org, row.piece);
-        return linkOf(row);
+        return skillFileLink(row);
       },
     ),
   },
@@ -71,7 +71,7 @@ export const SKILL_STORE = {
   erase: async () => undefined,
 } satisfies StorePart;
 
-const linkOf = ({ agent, skill, n, path, piece, at }: Omit<SkillFileTable, "link">): string =>
+const skillFileLink = ({ agent, skill, n, path, piece, at }: Omit<SkillFileTable, "link">): string =>
   canonicalJson({ "skill file": { agent, skill, n, path, piece, at } });
 
 async function skillFiles(tx: Tx, { org, agent, skill, n }: SkillVersion): Promise<readonly SkillFile[]> {
@@ -94,7 +94,7 @@ async function keepSkillFiles(
   const known = new Set((await skillFiles(tx, { org, agent, skill, n })).map(({ path }) => path));
   for (const { path, text } of files.filter((one) => !known.has(one.path))) {
     const row = { org, agent, skill, n, path, piece: await keepShared(tx, org, text), at };
-    const { seq: link } = await append(tx, org, linkOf(row));
+    const { seq: link } = await append(tx, org, skillFileLink(row));
     await tx.run(insert("skill_file", { ...row, link }));
   }
 }

@@ -97,7 +97,7 @@ export async function callSubagent(
   return answersLater(context, {
     waitsFor: "agent",
     reserved,
-    starts: (caller) => [startOf(turn, { caller, agent, definition, ...question })],
+    starts: (caller) => [subagentCallStart(turn, { caller, agent, definition, ...question })],
   });
 }
 
@@ -123,7 +123,7 @@ interface Question {
 }
 
 /** The thread of a call, with its question. */
-function startOf(
+function subagentCallStart(
   { parts, setup, lease }: RunningTurn,
   { caller, agent, definition, task, trust, forkedFrom }: Question,
 ): Start {
@@ -199,7 +199,7 @@ function subagentOf(
     ...agent
   } = setup.agent;
   const depth = (rules?.depth ?? 1) - 1;
-  const budgets = within(agent.budgets, rules?.limits);
+  const budgets = stricterBudgets(agent.budgets, rules?.limits);
   const { seconds } = budgets.turn;
   const own = instructionsOf(definition, { ...reserved, seconds }, { vault: parts.vault, layers: agent.layers });
   const layers = inPromptOrder([...agent.layers, own]);
@@ -215,7 +215,7 @@ function subagentOf(
 }
 
 /** The stricter of both. Of a smaller total, the reply takes a quarter at most: else nothing would be left for the prompt. */
-function within(budgets: Budgets, limits: Rules["limits"] | undefined): Budgets {
+function stricterBudgets(budgets: Budgets, limits: Rules["limits"] | undefined): Budgets {
   if (limits === undefined) return budgets;
   const { tokens = budgets.total } = limits;
   const maxCost = Math.min(
@@ -260,7 +260,7 @@ export function saidToCaller({ parts, setup, lease }: RunningTurn, ending: Endin
   const where = ` (turn ${turn})`;
   if (ending.status === "failed") {
     const declared = parts.agents.all.find((one) => one.org === thread.scope.org && one.name === thread.scope.agent);
-    return failed(name, where, whyNot(ending.error, setup.agent.budgets, declared?.subagents));
+    return failed(name, where, whyNotFitting(ending.error, setup.agent.budgets, declared?.subagents));
   }
   const { reply, stop } = ending;
   const by = isLimit(stop) ? `its ${limitName(stop)}` : `"${stop}"`;
@@ -269,7 +269,7 @@ export function saidToCaller({ parts, setup, lease }: RunningTurn, ending: Endin
 }
 
 /** What did not fit, said of the limit that sub-agents have: a larger budget of the agent's own would not help. */
-function whyNot(
+function whyNotFitting(
   { code, message, details: { what } }: StrataError,
   { total }: Budgets,
   rules: Agent["subagents"],

@@ -83,7 +83,7 @@ const SUBAGENTS = z
     "Sub-agents that the agent may ask with the tool `call_subagent`: each answers one question, in a turn of its own. Default: none.",
   );
 
-type Written = z.output<typeof SUBAGENTS>;
+type WrittenSubagents = z.output<typeof SUBAGENTS>;
 
 const STORED = z
   .strictObject({
@@ -116,11 +116,11 @@ const STORED = z
   .readonly();
 
 /** Without those that are not set: what is stored has no key for them. */
-function limitsOf({ tokens, maxCost, ...limits }: z.output<typeof LIMITS>): z.output<typeof STORED>["limits"] {
+function storedLimits({ tokens, maxCost, ...limits }: z.output<typeof LIMITS>): z.output<typeof STORED>["limits"] {
   return { ...limits, ...(tokens !== undefined && { tokens }), ...(maxCost !== undefined && { maxCost }) };
 }
 
-function checkSubagents(value: Written, { agent, refuse }: KeyPlace): void {
+function checkSubagents(value: WrittenSubagents, { agent, refuse }: KeyPlace): void {
   if (value === undefined) return;
   const own = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
   const names = value.defined.map(({ name }) => name.toLowerCase());
@@ -147,8 +147,8 @@ export const KEYS = {
   subagents: frozenKey({
     written: SUBAGENTS,
     stored: STORED,
-    tools: (value: Written) => (value === undefined ? [] : [CALL_SUBAGENT]),
-    freeze: (value: Written, { textOf }) => {
+    tools: (value: WrittenSubagents) => (value === undefined ? [] : [CALL_SUBAGENT]),
+    freeze: (value: WrittenSubagents, { textOf }) => {
       if (value === undefined) return undefined;
       const { defined, fromFiles, tools, depth, limits, updates } = value;
       return {
@@ -164,7 +164,7 @@ export const KEYS = {
         depth,
         ...(tools && { tools }),
         ...(updates && { updates }),
-        limits: limitsOf(limits),
+        limits: storedLimits(limits),
       };
     },
     check: checkSubagents,

@@ -51,7 +51,7 @@ export const subagentApi = (parts: Parts, { disk }: FilePorts): SubagentApi => (
 });
 
 /** Whom agents may call by their files, as last read, by the agent's layers: a tool is described without waiting. */
-const read = new WeakMap<Agent["layers"], readonly Definition[]>();
+const lastDefinitions = new WeakMap<Agent["layers"], readonly Definition[]>();
 
 /** Reads before each turn whom the agent's files define. */
 const readDefinitions =
@@ -59,7 +59,7 @@ const readDefinitions =
   async ({ store }, agent) => {
     if (agent.subagents?.fromFiles !== true || disk === undefined) return;
     const { callable } = await definitionsOf(agent, { store, disk });
-    read.set(
+    lastDefinitions.set(
       agent.layers,
       callable.filter(({ from }) => from !== DECLARED),
     );
@@ -82,7 +82,7 @@ function callTool(world: ToolDeps, { subagents, layers = [] }: Partial<ToolReade
   const names = defined.map((one) => `${one.name} (${one.description})`);
   return defineTool({
     name: CALL_SUBAGENT,
-    description: description([...names, ...(fromFiles ? namesFromFiles(read.get(layers) ?? []) : [])]),
+    description: description([...names, ...(fromFiles ? namesFromFiles(lastDefinitions.get(layers) ?? []) : [])]),
     input: z.object({
       name: z.string().min(1).max(64).describe("Which sub-agent."),
       task: z.string().min(1).max(50_000).describe("The task, with all context it needs."),
@@ -127,7 +127,7 @@ const COLUMNS = [
   { head: "asked for", least: 20, wraps: true },
 ] as const;
 
-const list = operation({
+const listSubagents = operation({
   name: "subagent.list",
   does: "List the sub-agents that an agent may call: where each is defined, its tools and its model.",
   may: "operate",
@@ -161,7 +161,7 @@ export const FEATURE: Feature<FilePorts> = {
   channels: [PEER],
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }, parentTool()],
   steps: { onStart: endLeftOver, saidToCaller },
-  operations: [list],
+  operations: [listSubagents],
   open: (world) => ({
     api: ({ parts }) => SUBAGENT_API.open(subagentApi(parts, world)),
     steps: { prepare: readDefinitions(world) },

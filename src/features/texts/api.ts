@@ -77,12 +77,12 @@ export function textApi(parts: Parts, complete: Complete): TextApi {
 
 /** Two versions of a text and how they differ; version 0 is the declared text. @throws StrataError `text_not_found` */
 async function compareTexts(access: AgentAccess, { from, to, ...key }: TextPair): Promise<TextComparison> {
-  const before = { n: from, text: await textOf(access, key, from) };
-  const after = { n: to, text: await textOf(access, key, to) };
+  const before = { n: from, text: await readVersionText(access, key, from) };
+  const after = { n: to, text: await readVersionText(access, key, to) };
   return { ...key, before, after, lines: diffLines(before.text.split("\n"), after.text.split("\n")) };
 }
 
-async function textOf(access: AgentAccess, key: TextKey, n: number): Promise<string> {
+async function readVersionText(access: AgentAccess, key: TextKey, n: number): Promise<string> {
   if (n > 0) return (await versionOf(access, key, n)).text;
   const layer = layerOf(access.agent, key.layer);
   checkPart(access.agent, layer, key.part);

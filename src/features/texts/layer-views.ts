@@ -21,12 +21,12 @@ import { activeTexts, layerOf } from "./editable-text.ts";
 export function passedOver(agent: Agent, active: readonly TextVersion[]): readonly PassedOver[] {
   return active.flatMap((version) => {
     if (isBlock(version)) return [];
-    const state = stateOf(agent, version);
+    const state = passedOverState(agent, version);
     return state === undefined ? [] : [{ ...keyOf(version), n: version.n, state }];
   });
 }
 
-function stateOf(agent: Agent, version: TextVersion): PassedOver["state"] | undefined {
+function passedOverState(agent: Agent, version: TextVersion): PassedOver["state"] | undefined {
   const layer = agent.layers.find(({ id }) => id === version.layer);
   if (layer === undefined || !isInPlace(layer, version)) return "displaced";
   return placeOf(agent, layer, version.part).declared === version.place.declared ? undefined : "outdated";
@@ -51,7 +51,7 @@ async function lookOver(access: AgentAccess): Promise<(layer: Layer) => LayerVie
   const counts = await access.parts.store.proposalCounts(access.owner);
   return (layer) => {
     const waiting = counts.filter((one) => one.layer === layer.id);
-    return viewOf(access.agent, {
+    return toLayerView(access.agent, {
       layer,
       active,
       proposals: waiting.reduce((sum, { proposals }) => sum + proposals, 0),
@@ -65,7 +65,7 @@ interface Seen {
   readonly proposals: number;
 }
 
-function viewOf(agent: Agent, { layer, active, proposals }: Seen): LayerView {
+function toLayerView(agent: Agent, { layer, active, proposals }: Seen): LayerView {
   const { mutability, trust, source } = layer;
   const base = baseOf(agent, { layer, active, proposals });
   if (source.kind === "skills") {

@@ -35,9 +35,9 @@ const OF_TEXT = OF_LAYER.extend({ skill: FIELDS.skill.optional() });
 const WITH_REASON = OF_TEXT.extend({ reason: FIELDS.reason });
 
 /** A version, by its number; where 0 is allowed, it is the declared text. */
-const version = (from: 0 | 1, message: string) => whole(from, 1_000_000_000).describe(message);
+const versionField = (from: 0 | 1, message: string) => whole(from, 1_000_000_000).describe(message);
 
-const keyOf = ({ layer, skill }: { readonly layer: LayerId; readonly skill?: string | undefined }): TextKey => ({
+const textKeyFor = ({ layer, skill }: { readonly layer: LayerId; readonly skill?: string | undefined }): TextKey => ({
   layer,
   ...given("part", skill),
 });
@@ -101,7 +101,7 @@ const edit = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, text, line, reason, ...key }, { actor }) =>
-    runtime.use(TEXT_API).editText(actor, agent, { ...keyOf(key), text, ...given("line", line), reason }),
+    runtime.use(TEXT_API).editText(actor, agent, { ...textKeyFor(key), text, ...given("line", line), reason }),
   show: (made, { style, agentWords }) => {
     const back = `\`strata layer rollback ${made.layer}${skillWords(made)}${agentWords}\` undoes this.`;
     return editedLines(made, { name: nameOf(made), back, style });
@@ -138,7 +138,7 @@ const history = operation({
   gives: HISTORY,
   command: { words: ["layer"], examples: ["layer history 6"], opens: "data" },
   run: async ({ runtime }, { agent, limit, after, ...text }, { actor }) =>
-    textHistory(runtime.use(TEXT_API), actor, agent, { ...keyOf(text), limit, after }),
+    textHistory(runtime.use(TEXT_API), actor, agent, { ...textKeyFor(text), limit, after }),
   show: ({ versions, moves }, { style, given: { after } }) => {
     if (versions.length + moves.length === 0)
       return [after ? "Nothing older is recorded." : "It is as it was declared; nobody has edited it."];
@@ -158,13 +158,13 @@ const diff = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/layers/{layer}/diff",
   takes: OF_TEXT.extend({
-    from: version(0, "a version; 0 is the declared text"),
-    to: version(0, "another version"),
+    from: versionField(0, "a version; 0 is the declared text"),
+    to: versionField(0, "another version"),
   }),
   gives: COMPARISON,
   command: { words: ["layer", "from", "to"], examples: ["layer diff 6 0 2"], opens: "data" },
   run: ({ runtime }, { agent, from, to, ...text }, { actor }) =>
-    runtime.use(TEXT_API).compareTexts(actor, agent, { ...keyOf(text), from, to }),
+    runtime.use(TEXT_API).compareTexts(actor, agent, { ...textKeyFor(text), from, to }),
   show: ({ before, after }, { style }) => differenceLines(before.text, after.text, style),
 });
 
@@ -173,11 +173,11 @@ const activate = operation({
   does: "Activate an existing version, from the next turn on; 0 is the declared text.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/activate",
-  takes: WITH_REASON.extend({ version: version(0, "which version") }),
+  takes: WITH_REASON.extend({ version: versionField(0, "which version") }),
   gives: MOVE,
   command: { words: ["layer", "version"], examples: ["layer activate 6 2"], usual: NO_REASON, opens: "data" },
   run: ({ runtime }, { agent, version: n, reason, ...text }, { actor }) =>
-    runtime.use(TEXT_API).activateText(actor, agent, { ...keyOf(text), n, reason }),
+    runtime.use(TEXT_API).activateText(actor, agent, { ...textKeyFor(text), n, reason }),
   show: (move) => [movedLine(move)],
 });
 
@@ -195,11 +195,11 @@ const rollback = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, reason, ...text }, { actor }) =>
-    runtime.use(TEXT_API).rollbackText(actor, agent, { ...keyOf(text), reason }),
+    runtime.use(TEXT_API).rollbackText(actor, agent, { ...textKeyFor(text), reason }),
   show: (move) => [movedLine(move)],
 });
 
-const proposals = operation({
+const listLayerProposals = operation({
   name: "layer.proposals",
   does: "List the edits that wait for an operator, oldest first, with the guard's verdict.",
   may: "read",
@@ -237,15 +237,15 @@ function proposalLines(proposal: Proposal, style: Style): readonly string[] {
   ];
 }
 
-const WHICH = WITH_REASON.extend({ version: version(1, "which version, as `strata layer proposals` shows it") });
+const WHICH = WITH_REASON.extend({ version: versionField(1, "which version, as `strata layer proposals` shows it") });
 
-const approve = operation({
+const approveProposal = operation({
   name: "layer.approve",
   does: "Approve a proposal: it becomes active from the next turn on. Its size and the guard are checked again.",
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/versions/{version}/approve",
   takes: WHICH.extend({
-    over: version(0, "the active version that it replaces, if it was written for another").optional(),
+    over: versionField(0, "the active version that it replaces, if it was written for another").optional(),
   }),
   gives: VERSION,
   command: {
@@ -257,7 +257,7 @@ const approve = operation({
   run: ({ runtime }, { agent, version: n, over, reason, ...text }, { actor }) =>
     runtime
       .use(TEXT_API)
-      .decideText(actor, agent, { ...keyOf(text), n, verdict: "approved", ...given("over", over), reason }),
+      .decideText(actor, agent, { ...textKeyFor(text), n, verdict: "approved", ...given("over", over), reason }),
   show: (made) => [`Version ${made.n} of ${nameOf(made)} is active: the next turn uses it.`],
 });
 
@@ -275,7 +275,7 @@ const reject = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, version: n, reason, ...text }, { actor }) =>
-    runtime.use(TEXT_API).decideText(actor, agent, { ...keyOf(text), n, verdict: "rejected", reason }),
+    runtime.use(TEXT_API).decideText(actor, agent, { ...textKeyFor(text), n, verdict: "rejected", reason }),
   show: (made) => [`Version ${made.n} of ${nameOf(made)} was rejected; it stays in the record.`],
 });
 
@@ -288,8 +288,8 @@ export const LAYER_OPERATIONS: readonly Operation[] = [
   diff,
   activate,
   rollback,
-  proposals,
-  approve,
+  listLayerProposals,
+  approveProposal,
   reject,
 ];
 
@@ -329,7 +329,7 @@ function listLines(agent: string, { layers: all, limits }: Listed, style: Style)
   return [
     `${style.bold(agent)}, ${count(all.length, "layer")} in the order of the prompt`,
     "",
-    ...table(COLUMNS, all.map(row), style),
+    ...table(COLUMNS, all.map(layerRow), style),
     "",
     characters > limits.total && isEdited(all) ? style.yellow(room) : style.dim(room),
     ...(waiting === 0 ? [] : [style.yellow(proposalsLine(waiting, agent))]),
@@ -350,7 +350,7 @@ function roomLine(characters: number, all: readonly LayerView[], { total }: Text
 const edited = ({ mutability, editors }: LayerView): string =>
   editors === undefined ? mutability : `${mutability} by ${editors}`;
 
-const row = (view: LayerView): readonly string[] => [
+const layerRow = (view: LayerView): readonly string[] => [
   view.id,
   number(view.rank),
   edited(view),
@@ -361,13 +361,13 @@ const row = (view: LayerView): readonly string[] => [
   view.source ?? "",
 ];
 
-interface Around {
+interface LayerListing {
   /** What is told of edits that the declaration has passed over. */
   readonly passed: readonly string[];
   readonly style: Style;
 }
 
-function viewLines(agent: string, view: LayerView, { passed, style }: Around): readonly string[] {
+function viewLines(agent: string, view: LayerView, { passed, style }: LayerListing): readonly string[] {
   const { id, rank, scope, version: n, textTrust, characters, source, text } = view;
   const made = n === undefined ? "" : n === 0 ? ", as declared" : `, version ${n}`;
   const size = characters === undefined ? "" : `, ${count(characters, "character")}`;

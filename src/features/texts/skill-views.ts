@@ -19,7 +19,7 @@ export async function skillsOf(access: AgentAccess): Promise<readonly SkillView[
   const counts = await access.parts.store.proposalCounts(access.owner);
   const views = skillNames(access.agent, layer, active).map((name) => {
     const waiting = counts.find((one) => one.layer === layer.id && one.part === name);
-    return viewOf(access, { name, layer, active, proposals: waiting?.proposals ?? 0 });
+    return readSkillView(access, { name, layer, active, proposals: waiting?.proposals ?? 0 });
   });
   return (await Promise.all(views)).flatMap((view) => view ?? []);
 }
@@ -32,7 +32,10 @@ interface Seen {
 }
 
 /** None of a skill that is no longer declared and that nobody has written. */
-async function viewOf(access: AgentAccess, { name, layer, active, proposals }: Seen): Promise<SkillView | undefined> {
+async function readSkillView(
+  access: AgentAccess,
+  { name, layer, active, proposals }: Seen,
+): Promise<SkillView | undefined> {
   const { version, text, declared, textTrust } = activeText(access.agent, { layer, part: name }, active);
   if (version !== null && text !== undefined) return { name, enabled: true, text, version, textTrust, proposals };
   const { parts, owner } = access;

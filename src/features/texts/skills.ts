@@ -105,7 +105,7 @@ const skill = operation({
     throw new StrataError("text_not_found", message, { skill: name });
   },
   show: (found, { style, agentWords }) => [
-    `${style.bold(found.name)}, ${stateOf(found)}, version ${found.version}`,
+    `${style.bold(found.name)}, ${describeSkillState(found)}, version ${found.version}`,
     `words of the ${found.textTrust}, ${count(found.text.length, "character")}`,
     ...(found.proposals === 0 ? [] : [style.yellow(approving(found.name, agentWords))]),
     "",
@@ -323,7 +323,7 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
   if (all.length === 0) return [`${agent} has no skills yet; \`strata skill set NAME --text TEXT\` adds one.`];
   const rows = all.map((one) => [
     one.name,
-    stateOf(one),
+    describeSkillState(one),
     number(one.version),
     one.textTrust,
     number(one.text.length),
@@ -338,7 +338,7 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
 }
 
 /** One that was added by a proposal and never enabled is not disabled: nobody has decided yet. */
-function stateOf({ enabled, version, proposals }: SkillView): string {
+function describeSkillState({ enabled, version, proposals }: SkillView): string {
   if (proposals === 0) return enabled ? "enabled" : "disabled";
   if (!enabled && version === 0) return "waits for approval";
   return `${enabled ? "enabled" : "disabled"}, a new text waits`;

@@ -73,7 +73,7 @@ async function proposalsOf(
   const waiting = await store.proposals({ org, agent: name }, { own: true, limit: MOST_WAITING });
   return waiting.flatMap(({ layer: id, n }) => {
     const layer = layers.find((one) => one.id === id);
-    return layer ? [proposalWaits(nameOf(layer), n)] : [];
+    return layer ? [proposalWaits(rankedName(layer), n)] : [];
   });
 }
 
@@ -86,7 +86,7 @@ function layerIdOf(layers: readonly Layer[]): z.ZodType {
     return z.union([z.int(), z.string().min(1).max(64)]).describe("The layer's number or name.");
   return z
     .union([z.int().min(first.rank).max(last.rank), z.enum(editable.map(({ id }) => id))])
-    .describe(`The layer's number or name: ${editable.map(nameOf).join(", ")}.`);
+    .describe(`The layer's number or name: ${editable.map(rankedName).join(", ")}.`);
 }
 
 function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
@@ -139,24 +139,24 @@ function layerOf({ layers }: Agent, wanted: unknown): FoundLayer {
   if (layer === undefined) return { problem: noSuchLayer(shown(wanted), editableOf(layers)) };
   if (found.length > 1) return { problem: sharedRank(String(wanted), idsOf(found), editableOf(layers)) };
   if (isEditable(layer)) return { layer };
-  return { problem: notEditable(nameOf(layer), layer.mutability, editableOf(layers)) };
+  return { problem: notEditable(rankedName(layer), layer.mutability, editableOf(layers)) };
 }
 
 const isEditable = ({ mutability, source, editors }: Layer): boolean =>
   mutability === "versioned" && source.kind === "text" && editors !== "operators";
 
-const editableOf = (layers: readonly Layer[]): string => editable(layers.filter(isEditable).map(nameOf));
+const editableOf = (layers: readonly Layer[]): string => editable(layers.filter(isEditable).map(rankedName));
 
-const nameOf = ({ rank, id }: Layer): string => `${rank} (${id})`;
+const rankedName = ({ rank, id }: Layer): string => `${rank} (${id})`;
 
-interface Place {
+interface EditableLayer {
   readonly agent: Agent;
   readonly layer: Layer;
   readonly active: readonly TextVersion[];
 }
 
 async function edit(
-  { agent, layer, active }: Place,
+  { agent, layer, active }: EditableLayer,
   {
     content,
     line,
@@ -166,11 +166,11 @@ async function edit(
 ): Promise<ToolOutcome> {
   const size = prefixSize({ layers: agent.layers, limits: textLimitsOf(agent), active, layer: layer.id });
   const checked = await checkNewText({ kind: "layer", text: content, line, ...size });
-  if (checked.problem !== undefined) return refused(notChanged(textRefused(nameOf(layer), checked.problem)));
+  if (checked.problem !== undefined) return refused(notChanged(textRefused(rankedName(layer), checked.problem)));
   const { verdict, ...text } = checked;
   const now = activeText(agent, { layer }, { versions: active, pointers: [] });
   if (now.text === text.text && now.line === (text.line ?? now.line))
-    return refused(notChanged(unchanged(nameOf(layer))));
+    return refused(notChanged(unchanged(rankedName(layer))));
   const because = whyProposed(context.taint, verdict);
   const version: NewText = {
     layer: layer.id,
@@ -188,7 +188,7 @@ async function edit(
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
-  const message = because === undefined ? keptText(layer, text.text, size) : proposed(nameOf(layer), because);
+  const message = because === undefined ? keptText(layer, text.text, size) : proposed(rankedName(layer), because);
   return answered(message, [EDIT_TEXT.plan({ edit: version })]);
 }
 
@@ -200,5 +200,5 @@ function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string |
 
 function keptText(layer: Layer, text: string, { beside, limits }: PrefixSize): string {
   const left = Math.max(0, limits.total - beside - text.length);
-  return willChange(nameOf(layer), text.length, left);
+  return willChange(rankedName(layer), text.length, left);
 }

@@ -43,7 +43,7 @@ export const EXPORT = fileOperation({
     const tally = { lines: 0, left: 0 };
     return {
       type: "application/jsonl",
-      text: linesOf(world.runtime, { threads, tally }, call.actor),
+      text: exportLines(world.runtime, { threads, tally }, call.actor),
       summary: (file) => [...summary(tally, threads.length, file), ...memoriesToo({ agent, contact })],
     };
   },
@@ -72,7 +72,7 @@ async function wanted(
 }
 
 /** How many lines were written, and how many entries have no line in a recording. */
-interface Tally {
+interface ExportTally {
   lines: number;
   left: number;
 }
@@ -82,18 +82,18 @@ export const recordingOf = (
   runtime: OperationContext["runtime"],
   actor: Allowed<"read">,
   thread: Thread,
-): AsyncGenerator<string> => linesOf(runtime, { threads: [thread], tally: { lines: 0, left: 0 } }, actor);
+): AsyncGenerator<string> => exportLines(runtime, { threads: [thread], tally: { lines: 0, left: 0 } }, actor);
 
-async function* linesOf(
+async function* exportLines(
   runtime: OperationContext["runtime"],
-  { threads, tally }: { readonly threads: readonly Thread[]; readonly tally: Tally },
+  { threads, tally }: { readonly threads: readonly Thread[]; readonly tally: ExportTally },
   actor: Allowed<"read">,
 ): AsyncGenerator<string> {
   for (const thread of threads) {
     const slots = await runtime.slots(actor, thread.id);
     for (const [turn, said] of Map.groupBy(slots, (slot) => slot.turn)) {
-      const messageLines = said.filter(({ kind }) => kind !== "reply").map((slot) => lineOf(thread, slot));
-      const replies = said.filter(({ kind }) => kind === "reply").map((slot) => lineOf(thread, slot));
+      const messageLines = said.filter(({ kind }) => kind !== "reply").map((slot) => recordingLine(thread, slot));
+      const replies = said.filter(({ kind }) => kind === "reply").map((slot) => recordingLine(thread, slot));
       for (const line of [...messageLines, ...(await callsOf(runtime, { thread, turn }, actor)), ...replies]) {
         tally[line === undefined ? "left" : "lines"]++;
         if (line !== undefined) yield `${JSON.stringify(line)}\n`;
@@ -109,7 +109,7 @@ const lineAt = ({ id, scope }: Thread, at: number) =>
   ({ thread: id, contact: scope.contact, at: new Date(at).toISOString() }) as const;
 
 /** A recording knows what a contact and the agent said, and nothing of what others asked for. */
-function lineOf(thread: Thread, { kind, from, at, text }: Slot) {
+function recordingLine(thread: Thread, { kind, from, at, text }: Slot) {
   const { contact } = thread.scope;
   if (kind === "reply") return { ...lineAt(thread, at), from: "agent", text } as const;
   if (kind !== "message" || from !== contact) return undefined;
@@ -159,7 +159,7 @@ const memoriesToo = ({ agent, contact }: Omit<ExportChoice, "thread">): readonly
         `\`strata contact export ${shellWord(contact)}${agent === undefined ? "" : ` ${agent}`}\` writes everything that is kept, memories, settings and approvals too.`,
       ];
 
-function summary({ lines, left }: Tally, threads: number, out: string | undefined): readonly string[] {
+function summary({ lines, left }: ExportTally, threads: number, out: string | undefined): readonly string[] {
   const where = out === undefined ? "" : ` to ${out}`;
   const others = `${count(left, "entry", "entries")} that neither a contact nor the agent said cannot be part of a recording and ${left === 1 ? "is" : "are"} left out.`;
   return [`${count(lines, "line")} of ${count(threads, "thread")} written${where}.`, ...(left === 0 ? [] : [others])];

@@ -106,7 +106,7 @@ const one = operation({
   show: (thread, { style, world }) => threadLines([thread], world.clock.real(), style),
 });
 
-const show = operation({
+const showThread = operation({
   name: "thread.show",
   does: "Show what was said on a thread, without any prompt; `strata explain` shows what was sent.",
   may: "view",
@@ -143,7 +143,7 @@ const show = operation({
   ],
 });
 
-const turns = operation({
+const listTurns = operation({
   name: "thread.turns",
   does: "List a thread's recorded turns, oldest first.",
   may: "explain",
@@ -182,7 +182,7 @@ const fork = operation({
 export const chatOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): string =>
   `\`strata chat ${agent} --thread ${id}\` continues it; without --thread, a chat never continues a fork.`;
 
-const migrate = operation({
+const migrateThread = operation({
   name: "thread.migrate",
   does: "Move a thread to its agent's current layers and tools; the conversation continues. Its next turn starts a new epoch: the prompt is built and cached again.",
   may: "operate",
@@ -203,7 +203,7 @@ const migrate = operation({
   },
 });
 
-const run = turnOperation({
+const runThread = turnOperation({
   name: "thread.run",
   does: "Run a turn for the messages that wait on a thread, and the turns of the agents that it asks.",
   may: "run",
@@ -252,11 +252,11 @@ const OPERATIONS: readonly Operation[] = [
   open,
   threads,
   one,
-  show,
-  turns,
+  showThread,
+  listTurns,
   fork,
-  migrate,
-  run,
+  migrateThread,
+  runThread,
   cancel,
   withdraw,
   EXPORT,

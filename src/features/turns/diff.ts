@@ -47,7 +47,7 @@ interface Whole {
 
 /** What changed between two requests. Pure. */
 export function turnDiff(old: Sent, fresh: Sent): TurnDiff {
-  const [before, after] = [partsOf(old.request), partsOf(fresh.request)];
+  const [before, after] = [linesByPart(old.request), linesByPart(fresh.request)];
   const names = [...new Set([...before.keys(), ...after.keys()])];
   const texts = names.flatMap((part) => {
     const lines = diffLines(before.get(part) ?? [], after.get(part) ?? []);
@@ -60,7 +60,7 @@ export function turnDiff(old: Sent, fresh: Sent): TurnDiff {
 const wholeOf = ({ turn, ledger }: Sent): Whole => ({ turn, tokens: ledger.tokens, epoch: ledger.epoch.n });
 
 /** A request's texts as lines, under the name of the part where they stand. */
-function partsOf({ prefix, messages, tail }: Request): ReadonlyMap<string, readonly string[]> {
+function linesByPart({ prefix, messages, tail }: Request): ReadonlyMap<string, readonly string[]> {
   const linesOf = (list: Request["messages"]): readonly string[] =>
     list.flatMap(({ role, parts }) => [`(${role})`, ...parts.flatMap((part) => partText(part).split("\n"))]);
   const tools = prefix.tools.flatMap(({ name, description, input }) => [
@@ -78,7 +78,7 @@ function partsOf({ prefix, messages, tail }: Request): ReadonlyMap<string, reado
 
 /** In the order of the older request; what was added follows. */
 function sectionChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>): readonly SectionChange[] {
-  const [before, after] = [entriesOf(old.ledger), entriesOf(fresh.ledger)];
+  const [before, after] = [entriesByPlace(old.ledger), entriesByPlace(fresh.ledger)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
     const [was, is] = [before.get(key), after.get(key)];
     const entry = is ?? was;
@@ -89,7 +89,7 @@ function sectionChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>):
   });
 }
 
-const entriesOf = ({ entries }: Ledger): ReadonlyMap<string, LedgerEntry> =>
+const entriesByPlace = ({ entries }: Ledger): ReadonlyMap<string, LedgerEntry> =>
   new Map(entries.map((entry) => [`${entry.place}/${entry.section}`, entry]));
 
 function changeOf(was: LedgerEntry, is: LedgerEntry, different: ReadonlySet<string>): "changed" | "same" {
@@ -125,7 +125,7 @@ export function diffView({ before, after, sections, texts }: TurnDiff, style: St
     head,
     total,
     "",
-    ...table(COLUMNS, changed.map(row), style),
+    ...table(COLUMNS, changed.map(changeRow), style),
     ...texts.flatMap(({ part, lines }) => [
       "",
       style.bold(part),
@@ -134,7 +134,7 @@ export function diffView({ before, after, sections, texts }: TurnDiff, style: St
   ];
 }
 
-const row = ({ place, section, before, after, change }: SectionChange): readonly string[] => [
+const changeRow = ({ place, section, before, after, change }: SectionChange): readonly string[] => [
   place,
   section,
   before === undefined ? "–" : number(before),

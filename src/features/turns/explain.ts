@@ -94,13 +94,13 @@ function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style):
     ...setIn(pinned, { first: "", more: "  " }, style),
     ...(forkedFrom === undefined ? [] : [`forked from ${forkedFrom.thread}`]),
     "",
-    ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(row), style)),
+    ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(turnRow), style)),
     "",
     `${count(turns.length, "turn")}; \`strata explain TURN\` shows each section of its requests.`,
   ];
 }
 
-function row(turn: TurnRecord): readonly string[] {
+function turnRow(turn: TurnRecord): readonly string[] {
   const ledgers = turn.requests.map((request) => request.ledger);
   const last = ledgers.at(-1);
   const opened = ledgers

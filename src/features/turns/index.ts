@@ -51,7 +51,7 @@ const compose = operation({
   show: ({ agent, model, tokens }) => [`${agent.name} would send ${count(tokens, "token")} to ${model}.`],
 });
 
-const show = operation({
+const showTurn = operation({
   name: "turn.show",
   does: "Show a recorded turn: its events, its requests with what became of each section, and how it ended.",
   may: "explain",
@@ -190,7 +190,7 @@ const regenerate = turnOperation({
   idle: ({ id }) => `${id} has no message to answer.`,
   before: async ({ world: { runtime }, call: { actor }, given: { id }, style }) => {
     const old = await runtime.turn(actor, id);
-    return [style.dim(`Before (${id}, ${old.model ?? "no model"}):`), saidIn(old), ""];
+    return [style.dim(`Before (${id}, ${old.model ?? "no model"}):`), replyText(old), ""];
   },
   begun: ({ turn, thread, model }) => [`Now (${turn} on the fork ${thread}, ${model}):`],
   hints: async ({ thread }, { world: { runtime }, call: { actor } }) => [chatOn(await runtime.thread(actor, thread))],
@@ -206,7 +206,7 @@ async function modelNamed(
   return world.modelOf({ ...world.runtime.agent(actor, scope.agent), model });
 }
 
-function saidIn({ id, end }: TurnRecord): string {
+function replyText({ id, end }: TurnRecord): string {
   if (end === undefined)
     throw new StrataError("invalid_input", `${id} is still running; wait for its end`, { turn: id });
   if (!isKept(end)) return `(it failed: ${printable(end.message)})`;
@@ -214,7 +214,7 @@ function saidIn({ id, end }: TurnRecord): string {
 }
 
 /** What would be sent, what was sent, and what came of it. */
-const OPERATIONS: readonly Operation[] = [compose, EXPLAIN, show, request, wire, diff, regenerate];
+const OPERATIONS: readonly Operation[] = [compose, EXPLAIN, showTurn, request, wire, diff, regenerate];
 
 export { requestText } from "./diff.ts";
 export { cuts, isCut, ledgerTable } from "./ledger.ts";

@@ -73,7 +73,7 @@ function edited({ edits }: Ledger): readonly string[] {
 
 function fateOf(entry: LedgerEntry, style: Style): string {
   const version = entry.edited === undefined ? "" : `, version ${entry.edited}`;
-  const items = `${version}${entry.items === undefined ? "" : itemsOf(entry.items)}`;
+  const items = `${version}${entry.items === undefined ? "" : describeItems(entry.items)}`;
   switch (entry.fate) {
     case "kept":
       return `kept${items}`;
@@ -89,7 +89,7 @@ function fateOf(entry: LedgerEntry, style: Style): string {
 }
 
 /** How many items there are, what else was found and is not there, and why they stand where they stand. */
-function itemsOf({ shown, of, left = [], because }: NonNullable<LedgerEntry["items"]>): string {
+function describeItems({ shown, of, left = [], because }: NonNullable<LedgerEntry["items"]>): string {
   const without = left.map((one) => `${one.items} ${one.because}`);
   const more = [...without, ...(because === undefined ? [] : [because])].join(", ");
   return `, ${shown} of ${count(of, "item")}${more === "" ? "" : ` (${more})`}`;

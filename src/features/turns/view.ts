@@ -31,7 +31,7 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
   const parts = await Promise.all((turn.senders ?? []).map((one) => looking.runtime.turn(looking.actor, one.turn)));
   return [
     ...head(turn, style),
-    ...linesOf(looking.runtime.use(COLUMNS).turns, turn),
+    ...columnLines(looking.runtime.use(COLUMNS).turns, turn),
     ...(await handledIn(looking, turn)),
     ...(await askedIn(looking, turn)),
     ...(await changedSince(looking, turn)),
@@ -43,7 +43,7 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
 }
 
 /** What features add, where the answer has it. */
-const linesOf = (columns: Columns["turns"], turn: TurnRecord): readonly string[] =>
+const columnLines = (columns: Columns["turns"], turn: TurnRecord): readonly string[] =>
   cellsOf(columns, turn).flatMap((cell, n) =>
     cell === "" ? [] : [`${columns[n]?.name.padEnd(8)} ${printable(cell)}`],
   );
@@ -172,11 +172,11 @@ function eventLine({ id, kind, trust, at, name, content }: StoredEvent): string 
   return `${id} · ${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
 }
 
-type Sent = TurnRecord["requests"][number];
+type RecordedRequest = TurnRecord["requests"][number];
 
 async function requestView(
   looking: Looking,
-  { turn, sent }: { readonly turn: TurnRecord; readonly sent: Sent },
+  { turn, sent }: { readonly turn: TurnRecord; readonly sent: RecordedRequest },
   style: Style,
 ): Promise<readonly string[]> {
   const { ledger, taint, milliseconds, n } = sent;
@@ -199,7 +199,7 @@ async function requestView(
 }
 
 /** What was expected before the call, and how far the bill agrees. A rehearsal or a recording makes its figures up. */
-function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readonly string[] {
+function predictionLines({ prediction, reply }: RecordedRequest, isBilled: boolean): readonly string[] {
   if (prediction === undefined) return [];
   const { read, write, input } = prediction;
   const predicted = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
@@ -211,7 +211,7 @@ function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readon
 }
 
 /** What the provider found when it compared the request with the thread's newest answer. */
-function diagnosisLines({ reply }: Sent): readonly string[] {
+function diagnosisLines({ reply }: RecordedRequest): readonly string[] {
   return reply?.diagnosis === undefined ? [] : [`→ ${diagnosisSays(reply.diagnosis)}`];
 }
 
@@ -236,7 +236,7 @@ export function diagnosisSays({ found, reason = "", missed }: Diagnosis): string
 }
 
 /** Why the conversation was cut, or was not although that cost little just then. */
-function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
+function cuttingLines({ cutting, epoch }: RecordedRequest["ledger"]): readonly string[] {
   if (epoch.opened && epoch.reason === "resized")
     return [
       "The layers were cut further, because they left too little room for the conversation; nothing of it was cut.",
@@ -248,7 +248,7 @@ function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
 }
 
 /** How the model was told to draw its words, where the agent or the call said so. */
-function parameterLines({ parameters: { temperature, topP, tools } }: Sent): readonly string[] {
+function parameterLines({ parameters: { temperature, topP, tools } }: RecordedRequest): readonly string[] {
   return [
     ...(tools === undefined ? [] : [`only these tools might be called: ${tools.join(", ") || "none"}`]),
     ...(temperature === undefined ? [] : [`sent with the temperature ${temperature}`]),
@@ -257,7 +257,7 @@ function parameterLines({ parameters: { temperature, topP, tools } }: Sent): rea
 }
 
 /** Why a request was sent a second time. */
-export const resentSays = ({ changed }: NonNullable<Sent["ledger"]["refused"]>): string =>
+export const resentSays = ({ changed }: NonNullable<RecordedRequest["ledger"]["refused"]>): string =>
   `Sent again without the model's earlier reasoning, which the provider rejected. This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed.`;
 
 interface Rebuilt {
@@ -276,7 +276,7 @@ async function rebuild({ runtime, actor }: Looking, turn: TurnRecord, n: number)
   }
 }
 
-function answerLines({ reply }: Sent): readonly string[] {
+function answerLines({ reply }: RecordedRequest): readonly string[] {
   if (reply === null) return ["→ no complete answer came"];
   const { input, cacheRead, cacheWrite, cacheUnknown, output } = reply.usage;
   const cache = cacheUnknown ? "" : ` (${number(cacheRead)} from the cache, ${number(cacheWrite)} into it)`;

@@ -24,7 +24,7 @@ const USAGE = z
 type Total = Awaited<ReturnType<OperationContext["runtime"]["usage"]>>;
 
 /** One agent's total. */
-interface Row extends Total {
+interface AgentTotal extends Total {
   readonly agent: string;
   readonly priced: boolean;
 }
@@ -42,7 +42,7 @@ const usage = operation({
   command: { examples: ["usage companion --as ann"], opens: "record" },
   run: async (world, { agent, contact = null }, { actor }) => {
     const agents = agent === undefined ? everyAgent(world, actor) : [world.runtime.recordedAgent(actor, agent)];
-    const rows = await rowsOf(world, agents, { actor, contact });
+    const rows = await usageRows(world, agents, { actor, contact });
     return { agents: rows, total: rows.reduce(sum, NOTHING) };
   },
   show: ({ agents }, { style }) => usageTable(agents, style),
@@ -57,13 +57,13 @@ const everyAgent = ({ runtime }: OperationContext, actor: Allowed<"read">): read
 ];
 
 /** A row for each agent that can know the contact. @throws StrataError `invalid_id` where none can */
-async function rowsOf(
+async function usageRows(
   { runtime, cardOf, modelNameOf }: OperationContext,
   agents: readonly Agent[],
   { actor, contact }: { readonly actor: Allowed<"read">; readonly contact: ContactId | null },
-): Promise<readonly Row[]> {
+): Promise<readonly AgentTotal[]> {
   const refused: StrataError[] = [];
-  const rows = agents.map(async (agent): Promise<readonly Row[]> => {
+  const rows = agents.map(async (agent): Promise<readonly AgentTotal[]> => {
     const { org, name } = agent;
     try {
       const total = await runtime.usage(actor, { org, agent: name, contact });
@@ -106,15 +106,15 @@ const COLUMNS = [
   { head: "dollars", right: true },
 ] as const;
 
-function usageTable(rows: readonly Row[], style: Style): readonly string[] {
+function usageTable(rows: readonly AgentTotal[], style: Style): readonly string[] {
   const all = { ...rows.reduce(sum, NOTHING), agent: "all", priced: !rows.some(isUncounted) };
   return table(COLUMNS, [...rows, ...(rows.length > 1 ? [all] : [])].map(cells), style);
 }
 
 /** Something was used of a model that has no price. */
-const isUncounted = ({ priced, input, output }: Row): boolean => !priced && input + output > 0;
+const isUncounted = ({ priced, input, output }: AgentTotal): boolean => !priced && input + output > 0;
 
-function cells(row: Row): readonly string[] {
+function cells(row: AgentTotal): readonly string[] {
   const counted = dollars(row.dollars);
   const unknown = row.dollars > 0 ? `${counted} and more` : "price unknown";
   return [

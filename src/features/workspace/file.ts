@@ -36,7 +36,7 @@ export async function readText(folder: Folder, name: string): Promise<ReadResult
     if (!(await folder.hasOnlyName(name, handle))) return { because: NOT_DONE.changed };
     const bytes = await readUpTo(handle, LARGEST + 1);
     if (bytes.length > LARGEST) return { because: tooLargeToRead(`${LARGEST / 1024} kB`) };
-    return decoded(bytes);
+    return decodeText(bytes);
   } finally {
     await handle.close();
   }
@@ -54,7 +54,7 @@ async function readUpTo(handle: FileHandle, most: number): Promise<Buffer> {
   return buffer.subarray(0, length);
 }
 
-function decoded(bytes: Buffer): ReadResult {
+function decodeText(bytes: Buffer): ReadResult {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0")) return { text };

@@ -180,7 +180,7 @@ function listTool(workspaces: Workspaces): Tool {
   });
 }
 
-interface Place {
+interface WorkspacePath {
   readonly scope: ContactScope;
   readonly path: string;
   readonly create: boolean;
@@ -189,7 +189,7 @@ interface Place {
 /** Walks to a file's folder. Whatever the path is and whatever stands there, the answer is a sentence. */
 async function atFile(
   { root, open }: Workspaces,
-  { scope, path, create }: Place,
+  { scope, path, create }: WorkspacePath,
   visit: (folder: Folder, name: string) => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
   const parts = pathParts(path);

@@ -42,13 +42,13 @@ function* codesIn(text: string): Iterable<Decoding> {
   // What stands in an address names a place, and says nothing to who reads the text.
   const written = text.replaceAll(/\bhttps?:\S+/gi, " ");
   for (const [run] of written.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g)) {
-    const once = decoded(run.replaceAll("\n", ""), "base64");
-    yield ["base64", run, /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(once) ? decoded(once, "base64") : once];
+    const once = decodeRun(run.replaceAll("\n", ""), "base64");
+    yield ["base64", run, /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(once) ? decodeRun(once, "base64") : once];
   }
   for (const [run] of written.matchAll(
     /(?<![0-9a-f]{2})(?:(?:0x|\\x)?[0-9a-f]{2}[\s:,]{0,2}){7,}[0-9a-f]{2}(?![0-9a-z])/gi,
   ))
-    yield ["hex", run, decoded(run.replaceAll(/0x|\\x|[\s:,]/gi, ""), "hex")];
+    yield ["hex", run, decodeRun(run.replaceAll(/0x|\\x|[\s:,]/gi, ""), "hex")];
   for (const [run] of written.matchAll(/\b(?:[A-Z2-7]{24,}={0,6}|[a-z2-7]{32,}={0,6})(?![A-Za-z0-9])/g))
     yield ["base32", run, base32(run)];
   for (const [run] of written.matchAll(/(?:[01]{7,8}[\s,]{0,2}){6,}/g))
@@ -58,7 +58,7 @@ function* codesIn(text: string): Iterable<Decoding> {
   yield ["escapes", written, unescaped(written)];
 }
 
-const decoded = (run: string, encoding: "base64" | "hex"): string => Buffer.from(run, encoding).toString("utf8");
+const decodeRun = (run: string, encoding: "base64" | "hex"): string => Buffer.from(run, encoding).toString("utf8");
 
 function base32(run: string): string {
   const bits = [...run.toUpperCase().replaceAll("=", "")]
@@ -150,17 +150,17 @@ const shifted = (text: string, by: number): string =>
 /** Lines written backwards, or with other letters for each letter, as the plain text that they become when turned. */
 function* turned(line: string): Iterable<Decoding> {
   const words = line.match(/[a-z']{2,}/g) ?? [];
-  if ((line.match(/[a-z]/g)?.length ?? 0) < FEWEST_LETTERS || isPlain(line)) return;
+  if ((line.match(/[a-z]/g)?.length ?? 0) < FEWEST_LETTERS || isPlainEnglish(line)) return;
   const turns: readonly Decoding[] = [
     ["reversal", line, backwards(line)],
     ["reversal of words", line, line.replaceAll(/[\p{L}\p{N}]+/gu, backwards)],
     ["mirrored letters", line, line.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(219 - letter.charCodeAt(0)))],
     ...Array.from({ length: 25 }, (_, i): Decoding => ["shifted letters", line, shifted(line, i + 1)]),
   ];
-  if (words.length > 1) yield* turns.filter(([, , read]) => isPlain(read));
+  if (words.length > 1) yield* turns.filter(([, , read]) => isPlainEnglish(read));
 }
 
-function isPlain(text: string): boolean {
+function isPlainEnglish(text: string): boolean {
   const words = text.match(/[a-z']{2,}/g) ?? [];
   return words.filter(isEnglishWord).length >= words.length * PLAIN;
 }

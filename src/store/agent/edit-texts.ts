@@ -57,17 +57,22 @@ export async function addVersion(
   const key = columnsOf(whose, edit);
   const stands = await pointerOf(tx, key);
   if (edit.status === "kept" && isOverActive(edit, stands) && (await isBesideThem(tx, key, edit.beside))) {
-    return make(tx, key, { ...facts(edit, at), ...(await kept(tx, whose, edit, null)), kind: "edited", was: stands });
+    return make(tx, key, {
+      ...facts(edit, at),
+      ...(await keepAll(tx, whose, edit, null)),
+      kind: "edited",
+      was: stands,
+    });
   }
   const made = facts(edit, at);
   // It may say what the contact said: until an operator has approved it, it goes when the contact goes.
   const contact = isTainted(edit.inputs) ? contactOf(whose) : null;
   const older = edit.by === "agent" && isWish(made) ? await waitingBeside(tx, key, contact) : [];
   for (const one of older) {
-    if (await isSame(tx, one, edit)) return there(tx, key, one.n);
+    if (await isSameEdit(tx, one, edit)) return there(tx, key, one.n);
   }
   await supersede(tx, older, { n: (await newestVersion(tx, key)) + 1, at });
-  return make(tx, key, { ...made, ...(await kept(tx, whose, edit, contact)), kind: "proposed", was: stands });
+  return make(tx, key, { ...made, ...(await keepAll(tx, whose, edit, contact)), kind: "proposed", was: stands });
 }
 
 /** A row that makes a version, before it is known which. */
@@ -85,7 +90,7 @@ function facts({ by, byId, turn, trust, inputs, parent, verdict: { verdict }, pl
 }
 
 /** Its texts, kept with the contact whose they are, or as shared ones. */
-async function kept(tx: Tx, whose: AgentOwner, { reason, text, line, verdict }: NewText, contact: ContactId | null) {
+async function keepAll(tx: Tx, whose: AgentOwner, { reason, text, line, verdict }: NewText, contact: ContactId | null) {
   const keep = await keeper(tx, whose, contact);
   return {
     contact,
@@ -97,7 +102,7 @@ async function kept(tx: Tx, whose: AgentOwner, { reason, text, line, verdict }: 
 }
 
 /** Whether a proposal says the same over the same. */
-async function isSame(tx: Tx, row: MoveRow, { text, line, parent, inputs, place }: NewText): Promise<boolean> {
+async function isSameEdit(tx: Tx, row: MoveRow, { text, line, parent, inputs, place }: NewText): Promise<boolean> {
   const { rank, source, declared } = row;
   return (
     (await textAt(tx, row, row.text)) === text &&

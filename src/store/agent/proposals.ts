@@ -29,11 +29,11 @@ export async function proposalCounts(
   tx: Tx,
   { org, agent }: AgentOwner,
 ): Promise<readonly (TextKey & { readonly proposals: number })[]> {
-  const rows = await tx.all(plain<Counted>(COUNTS, org, agent));
+  const rows = await tx.all(plain<ProposalCount>(COUNTS, org, agent));
   return rows.map((row) => ({ ...toTextKey(row), proposals: row.proposals }));
 }
 
-type Counted = Pick<MoveRow, "layer" | "part"> & { readonly proposals: number };
+type ProposalCount = Pick<MoveRow, "layer" | "part"> & { readonly proposals: number };
 
 /** By the index of what waits: another would be read to its end, however much was decided before. */
 const WAITING = "text_move indexed by text_waiting where org = ? and agent = ? and waits = 1";

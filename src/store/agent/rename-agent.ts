@@ -27,11 +27,11 @@ export interface Renaming {
 export async function renameAgent(tx: Tx, { org, agent: was }: AgentOwner, renaming: Renaming): Promise<void> {
   const { to: agent, actor, at, now } = renaming;
   const tables = await tx.column(plain<string>(OF_AGENTS[tx.dialect]));
-  if ((await held(tx, tables, { org, agent: was })).length === 0) {
+  if ((await holders(tx, tables, { org, agent: was })).length === 0) {
     const message = `nothing is kept of an agent ${was}; \`strata doctor\` names those of which something is`;
     throw new StrataError("agent_not_found", message, { agent: was });
   }
-  const [taken] = await held(tx, tables, { org, agent });
+  const [taken] = await holders(tx, tables, { org, agent });
   if (taken !== undefined) {
     const message = `${agent} has a record of its own (${taken}), and two records cannot become one; give the record to a name that is new`;
     throw new StrataError("invalid_input", message, { agent });
@@ -63,7 +63,7 @@ const OF_AGENTS = {
 };
 
 /** The tables that hold something of the agent. */
-async function held(tx: Tx, tables: readonly string[], { org, agent }: AgentOwner): Promise<readonly string[]> {
+async function holders(tx: Tx, tables: readonly string[], { org, agent }: AgentOwner): Promise<readonly string[]> {
   const found = await inOrder(tables, async (table) => {
     const some = plain<number>(`select 1 from "${table}" where org = ? and agent = ? limit 1`, org, agent);
     return (await tx.column(some)).length > 0 ? [table] : [];

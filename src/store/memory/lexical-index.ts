@@ -115,11 +115,11 @@ interface Sums {
 const MOST_LISTED = 2 ** 21;
 
 /** The list, empty between two searches: creating and clearing one for each would take longer than filling it. */
-let list = new Float64Array(0);
+let scratch = new Float64Array(0);
 
 function listedSums(from: number, places: number): Sums {
-  if (list.length < places) list = new Float64Array(Math.min(MOST_LISTED, 2 * places));
-  const sums = list;
+  if (scratch.length < places) scratch = new Float64Array(Math.min(MOST_LISTED, 2 * places));
+  const sums = scratch;
   const touched: number[] = [];
   return {
     get size() {

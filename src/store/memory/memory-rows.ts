@@ -21,7 +21,7 @@ const SLOT: Readonly<Record<Dialect, string>> = {
 };
 
 const IN_SCOPE = "memory.scope = ?";
-const read = (
+const selectMemories = (
   dialect: Dialect,
   holds: string,
   inScope = IN_SCOPE,
@@ -37,7 +37,7 @@ export async function memoryRows(
   holds: string,
   ...parameters: readonly unknown[]
 ): Promise<readonly MemoryRow[]> {
-  return tx.all(plain<MemoryRow>(read(tx.dialect, holds), number, ...parameters));
+  return tx.all(plain<MemoryRow>(selectMemories(tx.dialect, holds), number, ...parameters));
 }
 
 /**
@@ -50,7 +50,7 @@ export async function memoriesIn(
   rows: readonly number[],
 ): Promise<readonly MemoryRow[]> {
   const holds = `memory.row in (select cast(value as bigint) from json_each(?)) and memory.first is not null`;
-  return tx.all(plain<MemoryRow>(read(tx.dialect, holds, `+${IN_SCOPE}`), number, JSON.stringify(rows)));
+  return tx.all(plain<MemoryRow>(selectMemories(tx.dialect, holds, `+${IN_SCOPE}`), number, JSON.stringify(rows)));
 }
 
 /**
@@ -64,17 +64,17 @@ export async function addedRow(tx: Tx): Promise<number> {
 /** A filter in SQL; undefined if it lets everything pass. Lists are bound as one value, so that their length does not make a new query. */
 export function conditionOf({ kinds, tags, since, before, trust }: MemoryFilter): Condition | undefined {
   const conditions: [string, unknown][] = [
-    ...listed("memory.kind", kinds),
+    ...inList("memory.kind", kinds),
     ...(tags === undefined ? [] : [tagged(tags)]),
     ...(since === undefined ? [] : [[`memory.at >= ?`, since] satisfies [string, unknown]]),
     ...(before === undefined ? [] : [[`memory.at < ?`, before] satisfies [string, unknown]]),
-    ...listed("memory.trust", trust === undefined ? undefined : atLeast(trust)),
+    ...inList("memory.trust", trust === undefined ? undefined : atLeast(trust)),
   ];
   if (conditions.length === 0) return undefined;
   return { sql: conditions.map(([text]) => text).join(" and "), parameters: conditions.map(([, value]) => value) };
 }
 
-const listed = (column: string, values: readonly string[] | undefined): [string, unknown][] =>
+const inList = (column: string, values: readonly string[] | undefined): [string, unknown][] =>
   values === undefined ? [] : [[`${column} in (select value from json_each(?))`, JSON.stringify(values)]];
 
 const tagged = (tags: readonly string[]): [string, unknown] => [

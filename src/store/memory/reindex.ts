@@ -24,12 +24,12 @@ export type KeptOut = (text: string) => boolean;
 
 /** Whether the index is today's. */
 export async function isIndexToday(tx: Tx): Promise<boolean> {
-  return (await version(tx)) === INDEX_VERSION;
+  return (await readIndexVersion(tx)) === INDEX_VERSION;
 }
 
 /** Makes the index of a file again where it is not today's: it is derived, all of it. Of two programs one waits. */
 export async function refreshIndex(tx: Tx, keptOut: KeptOut = () => false): Promise<void> {
-  const found = await version(tx);
+  const found = await readIndexVersion(tx);
   if (found === INDEX_VERSION) return;
   // What was said before messages were remembered. Later it would bring back what was forgotten.
   if (found === undefined) await keepTurns(tx);
@@ -54,7 +54,7 @@ export async function reindexScope(tx: Tx, scope: MemoryScope, meanwhile?: () =>
   await indexScope(tx, { ...scope, next: 0, units: 0, terms: 0, saved: 0, characters: 0 }, () => false);
 }
 
-async function version(tx: Tx): Promise<number | undefined> {
+async function readIndexVersion(tx: Tx): Promise<number | undefined> {
   return (await tx.column(plain<number>(`select version from memory_index`)))[0];
 }
 
@@ -73,7 +73,7 @@ async function clear(tx: Tx): Promise<void> {
  * agent's. What its digest does not vouch for stays as it is.
  */
 async function nameSavers(tx: Tx, scope: MemoryScope): Promise<void> {
-  const key = await keyOf(tx, scope);
+  const key = await readScopeKey(tx, scope);
   if (!key) return;
   for (const row of await memoryRows(
     tx,
@@ -89,12 +89,12 @@ async function nameSavers(tx: Tx, scope: MemoryScope): Promise<void> {
   }
 }
 
-const keyOf = (tx: Tx, scope: MemoryScope): Promise<Uint8Array | undefined> =>
+const readScopeKey = (tx: Tx, scope: MemoryScope): Promise<Uint8Array | undefined> =>
   knownKey(tx, { ...scope, contact: scope.contact === "" ? null : scope.contact });
 
 /** In the order in which all was said: neighbours are found together. A message that is kept out stays in its thread alone. */
 async function indexScope(tx: Tx, scope: MemoryScope, keptOut: KeptOut): Promise<void> {
-  const key = await keyOf(tx, scope);
+  const key = await readScopeKey(tx, scope);
   const inOrder = plain<number>(`select row from memory where scope = ? order by at, row`, scope.number);
   await changeScope(tx, scope, async (open) => {
     const rows = await tx.column(inOrder);

@@ -29,12 +29,12 @@ export async function saveMemory(tx: Tx, scope: Scope, id: MemoryId, memory: New
 
 /** Saves many, all or none. */
 export async function saveMemories(tx: Tx, scope: Scope, all: readonly AddedMemory[]): Promise<readonly SavedMemory[]> {
-  return saving(tx, scope, (at) => inOrder(all, (added) => keep(tx, at, added)));
+  return saving(tx, scope, (at) => inOrder(all, (added) => keepMemory(tx, at, added)));
 }
 
 /** Saves a memory: if the same one exists, it counts once more; a new one is indexed. Part of a write transaction. */
 export async function addMemory(tx: Tx, scope: Scope, added: AddedMemory): Promise<SavedMemory> {
-  return saving(tx, scope, (at) => keep(tx, at, added));
+  return saving(tx, scope, (at) => keepMemory(tx, at, added));
 }
 
 /** Whose it is, the scope and its key. */
@@ -49,7 +49,7 @@ async function saving<T>(tx: Tx, scope: Scope, work: (at: Saving) => T): Promise
   return changeScope(tx, await ownMemoryScope(tx, scope), (own) => work({ scope, own, key }));
 }
 
-async function keep(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory> {
+async function keepMemory(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory> {
   const { own } = at;
   const memory = wellFormed(added.memory);
   checkLength(tx.limits, memory);
@@ -59,7 +59,7 @@ async function keep(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory
   const same = await sameMemory(tx, own, folded);
   const saved = same
     ? await merge(tx, at, same, memory)
-    : await add(tx, { ...at, folded }, { ...memory, id: added.id, support: added.kept?.support ?? 1 });
+    : await insertMemory(tx, { ...at, folded }, { ...memory, id: added.id, support: added.kept?.support ?? 1 });
   if (old && old.id !== saved.id) await supersede(tx, at, old, { memory: saved.id, at: memory.at });
   const evicted = await evict(tx, own, saved.id);
   return logged(tx, at, added, { memory: saved, merged: same !== undefined, evicted });
@@ -99,7 +99,7 @@ async function putAway(tx: Tx, at: Saving, { id, memory, kept }: AddedMemory): P
   const by = kept?.supersededBy;
   if (known && known.superseded_by === null && by) await supersede(tx, at, known, by);
   const [now] = known ? await memoryRows(tx, at.own, `memory.id = ?`, id) : [];
-  const saved = now ? toMemory(now) : await add(tx, at, { ...memory, support: 1, ...kept, id });
+  const saved = now ? toMemory(now) : await insertMemory(tx, at, { ...memory, support: 1, ...kept, id });
   return { memory: saved, merged: now !== undefined, evicted: await evict(tx, at.own, saved.id) };
 }
 
@@ -144,7 +144,7 @@ async function supersedable(tx: Tx, own: OpenScope, { memory, kept }: AddedMemor
 }
 
 /** A new row: indexed, with the digest that recognizes the same memory again, unless it is superseded. */
-async function add(
+async function insertMemory(
   tx: Tx,
   { own, key, folded = null }: Saving & { readonly folded?: Uint8Array | null },
   given: NewMemory & Pick<Memory, "id" | "support" | "supersededBy">,
@@ -192,10 +192,10 @@ function contentColumns(
   return { id, kind, at, turn, content, speaker, session, valid_from: validFrom, valid_until: validUntil, supersedes };
 }
 
-type Counted = Pick<Columns, "tags" | "trust" | "by" | "by_id" | "sources" | "support" | "worth" | "digest">;
+type DigestedColumns = Pick<Columns, "tags" | "trust" | "by" | "by_id" | "sources" | "support" | "worth" | "digest">;
 
 /** The columns that change when the same is said again. */
-function countedColumns(memory: Memory, key: Uint8Array): Counted {
+function countedColumns(memory: Memory, key: Uint8Array): DigestedColumns {
   const { tags, trust, by = null, byId = null, sources, support } = memory;
   return {
     tags: tags.length === 0 ? null : JSON.stringify(tags),

@@ -30,7 +30,7 @@ export async function searchMemories(
     const known = await memoryScopes(tx, scopes);
     const kept = foundBefore?.(known.map((own) => own?.revision ?? 0));
     if (kept !== undefined) return { kept, rankings: [] };
-    const rank = (scope: Scope, i: number) => rankScope(tx, opened(scope, known[i], reads), asked);
+    const rank = (scope: Scope, i: number) => rankScope(tx, openScope(scope, known[i], reads), asked);
     return { kept, rankings: await inOrder(scopes, rank) };
   });
   if (kept !== undefined) return kept;
@@ -45,7 +45,7 @@ interface Before {
   readonly reads?: ReturnType<typeof openScopeReads>;
 }
 
-const opened = (scope: Scope, own: MemoryScope | undefined, reads: Required<Before>["reads"]): Opened | undefined =>
+const openScope = (scope: Scope, own: MemoryScope | undefined, reads: Required<Before>["reads"]): Opened | undefined =>
   own && { scope, own, reads: reads(own) };
 
 /** Few memories end: only where one is among the best, more than are asked for are looked at. */
@@ -63,7 +63,7 @@ async function searchValid(
     if (isAll || valid.length >= query.limit) return valid.slice(0, query.limit);
     limit *= 4;
     const more = { ...query, limit };
-    ranking = await read(async (tx) => rankScope(tx, opened(scope, await memoryScope(tx, scope), reads), more));
+    ranking = await read(async (tx) => rankScope(tx, openScope(scope, await memoryScope(tx, scope), reads), more));
   }
   return [];
 }

@@ -73,7 +73,7 @@ export function vectorIndex(tx: Tx): VectorIndex {
       (await tx.first(plain<object>(`select id from vector where id >= ? and id < ? limit 1`, ...boundsOf(range)))) ===
       undefined,
     memories: async (range, condition) => {
-      const counted = `select count(*) as count from vector ${held(condition)} where vector.id >= ? and vector.id < ? and vector.part = 0`;
+      const counted = `select count(*) as count from vector ${joinMemory(condition)} where vector.id >= ? and vector.id < ? and vector.part = 0`;
       const row = plain<{ readonly count: number }>(counted, ...(condition?.parameters ?? []), ...boundsOf(range));
       return (await tx.first(row))?.count ?? 0;
     },
@@ -97,7 +97,7 @@ const SOME = 128;
 /** Sums in C differ slightly, so a few more are read than wanted, and compared once more. */
 const SPARE = 16;
 
-const held = (condition: Condition | undefined): string =>
+const joinMemory = (condition: Condition | undefined): string =>
   condition === undefined ? "" : `cross join memory on memory.row = vector.memory and ${condition.sql}`;
 
 /** How many are in memory at once. */
@@ -108,7 +108,7 @@ async function byHand(
   range: VectorRange,
   { values, limit, condition }: WantedVectors,
 ): Promise<readonly StoredVector[]> {
-  const some = `select vector.id, vector.memory, vector.part, vector.value from vector ${held(condition)}
+  const some = `select vector.id, vector.memory, vector.part, vector.value from vector ${joinMemory(condition)}
     where vector.id >= ? and vector.id < ? order by vector.id limit ${STEP}`;
   const [start, to] = boundsOf(range);
   let from = start;

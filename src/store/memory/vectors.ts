@@ -134,7 +134,7 @@ export async function saveVectors(tx: Tx, scope: Scope, model: ModelRef, made: N
   const own = await memoryScope(tx, scope);
   if (own === undefined) return;
   const state = await readied(tx, own, model, made.vectors[0]?.values.length);
-  const rows = await rowsOf(tx, own, made, state.dimensions);
+  const rows = await vectorRows(tx, own, made, state.dimensions);
   await vectorIndex(tx).upsert(state, state.next, rows);
   // Whoever made these vectors did not examine what came in between.
   const done = made.from <= state.done ? Math.max(state.done, made.upto) : state.done;
@@ -177,7 +177,7 @@ async function readied(tx: Tx, own: MemoryScope, model: ModelRef, dimensions = 0
 }
 
 /** The rows for memories that still exist: one that was forgotten while its vector was made gets none. */
-async function rowsOf(tx: Tx, own: MemoryScope, { vectors }: NewVectors, dimensions: number) {
+async function vectorRows(tx: Tx, own: MemoryScope, { vectors }: NewVectors, dimensions: number) {
   const ids = JSON.stringify(vectors.map(({ memory }) => memory));
   const known = await tx.all(
     plain<{ readonly id: MemoryId; readonly row: number }>(
@@ -246,7 +246,7 @@ const MOST = 32;
 function passagesOf(text: string): readonly string[] {
   const passages: string[] = [];
   for (let from = 0; from < text.length && passages.length < MOST; ) {
-    const to = endOf(text, from);
+    const to = findPassageEnd(text, from);
     const passage = text.slice(from, to).trim();
     if (/[\p{L}\p{N}]/u.test(passage)) passages.push(passage);
     from = to;
@@ -255,7 +255,7 @@ function passagesOf(text: string): readonly string[] {
 }
 
 /** The end of a passage: after a sentence, otherwise after a word, otherwise anywhere, but never inside a character. */
-function endOf(text: string, from: number): number {
+function findPassageEnd(text: string, from: number): number {
   const last = from + LONGEST;
   if (last >= text.length) return text.length;
   const tail = text.slice(last - LOOKED_THROUGH, last);

@@ -14,7 +14,7 @@ import { slotsSaid } from "./reindex.ts";
 import { termsOf, type UnitColumns, unitColumns } from "./units.ts";
 
 /** What was counted of a scope so far. */
-interface Tally {
+interface ScopeTally {
   units: number;
   terms: number;
   saved: number;
@@ -28,13 +28,13 @@ interface Tally {
 interface MemoryCursor {
   readonly scope: number;
   readonly id: string;
-  readonly tally: Tally | undefined;
+  readonly tally: ScopeTally | undefined;
 }
 
 /** Where a check of the memories begins. */
 export const FIRST_MEMORY: MemoryCursor = { scope: 0, id: "", tally: undefined };
 
-const emptyTally = (): Tally => ({
+const emptyTally = (): ScopeTally => ({
   ...{ units: 0, terms: 0, saved: 0, characters: 0 },
   termUnits: new Map(),
   speakerUnits: new Map(),
@@ -60,7 +60,7 @@ export async function checkMemories(tx: Tx, org: OrgId, at: MemoryCursor): Promi
 
 interface Checking {
   readonly key: Uint8Array | undefined;
-  readonly tally: Tally;
+  readonly tally: ScopeTally;
 }
 
 async function checkMemory(
@@ -129,7 +129,7 @@ interface UnitRow extends UnitColumns {
 }
 
 /** The memory's units, which stand one after the other, are those of its text. */
-async function checkUnits(tx: Tx, row: MemoryRow, tally: Tally): Promise<readonly string[]> {
+async function checkUnits(tx: Tx, row: MemoryRow, tally: ScopeTally): Promise<readonly string[]> {
   const { kind, content, at } = toMemory(row);
   if (row.superseded_by === null) {
     const { memories = 0, characters = 0, newest = at } = tally.kinds.get(kind) ?? {};
@@ -149,7 +149,7 @@ async function checkUnits(tx: Tx, row: MemoryRow, tally: Tally): Promise<readonl
       ...[row.first, row.first + row.units],
     ),
   );
-  for (const unit of found) count(tally, unit);
+  for (const unit of found) tallyUnit(tally, unit);
   const wanted = unitColumns(toMemory(row));
   const same = (unit: UnitColumns, i: number): boolean => {
     const is = found[i];
@@ -160,7 +160,7 @@ async function checkUnits(tx: Tx, row: MemoryRow, tally: Tally): Promise<readonl
   return right && wanted.every(same) ? [] : ["its units in the index are not those of its text"];
 }
 
-function count(tally: Tally, { speaker, terms }: UnitColumns): void {
+function tallyUnit(tally: ScopeTally, { speaker, terms }: UnitColumns): void {
   const all = termsOf(terms);
   tally.units++;
   tally.terms += all.length;
@@ -168,13 +168,13 @@ function count(tally: Tally, { speaker, terms }: UnitColumns): void {
   tally.speakerUnits.set(speaker, (tally.speakerUnits.get(speaker) ?? 0) + 1);
 }
 
-interface Counted {
+interface UnitCount {
   readonly name: string;
   readonly units: number;
 }
 
 /** The scope's counts are those of its rows. */
-async function checkSums(tx: Tx, scope: MemoryScope, tally: Tally): Promise<readonly string[]> {
+async function checkSums(tx: Tx, scope: MemoryScope, tally: ScopeTally): Promise<readonly string[]> {
   const { from, to } = rangeOf(scope);
   const inRange = `select count(*) from unit where id >= ? and id < ?`;
   const units = (await tx.column(plain<number>(inRange, from, to)))[0];
@@ -186,13 +186,13 @@ async function checkSums(tx: Tx, scope: MemoryScope, tally: Tally): Promise<read
   const kinds = [...tally.kinds.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1));
   if (canonicalJson(kinds) !== canonicalJson(await countsOf(tx, scope.number)))
     says.push("the counts of their kinds are not what is counted");
-  const termRows = plain<Counted>(`select term as name, units from unit_term where scope = ?`, scope.number);
-  const speakers = plain<Counted>(`select speaker as name, units from unit_speaker where scope = ?`, scope.number);
+  const termRows = plain<UnitCount>(`select term as name, units from unit_term where scope = ?`, scope.number);
+  const speakers = plain<UnitCount>(`select speaker as name, units from unit_speaker where scope = ?`, scope.number);
   if (!isCounted(await tx.all(termRows), tally.termUnits))
     says.push("how often words stand in them is not what is counted");
   if (!isCounted(await tx.all(speakers), tally.speakerUnits)) says.push("who spoke in them is not what is counted");
   return says;
 }
 
-const isCounted = (rows: readonly Counted[], counted: ReadonlyMap<string, number>): boolean =>
+const isCounted = (rows: readonly UnitCount[], counted: ReadonlyMap<string, number>): boolean =>
   rows.length === counted.size && rows.every(({ name, units }) => counted.get(name) === units);

@@ -130,7 +130,7 @@ function counter(pool: Pool, parts: readonly StorePart[] = []): () => void {
   };
 }
 
-interface Shared {
+interface SharedPool {
   /** Called after each write. */
   readonly wrote: () => void;
   readonly pool: Pool;
@@ -138,10 +138,10 @@ interface Shared {
   readonly options: DatabaseOptions;
 }
 
-function transactionsOf(shared: Shared, reach: Reach): Transactions {
+function transactionsOf(shared: SharedPool, reach: Reach): Transactions {
   return {
     write: async (work) => {
-      const done = await again(shared, (client) => written(shared, client, reach, work));
+      const done = await again(shared, (client) => runWrite(shared, client, reach, work));
       shared.wrote();
       return done;
     },
@@ -153,25 +153,25 @@ function transactionsOf(shared: Shared, reach: Reach): Transactions {
  * A writer has its organization to itself, as a writer in SQLite has the file. Each statement then sees everything that was committed
  * before, so `read committed` is enough (decision 0046). Other organizations continue meanwhile.
  */
-async function written<T>(
-  shared: Shared,
+async function runWrite<T>(
+  shared: SharedPool,
   client: PoolClient,
   reach: Reach,
   work: (tx: Tx) => Promise<T>,
-): Promise<Ended<T>> {
-  const begin = `begin isolation level read committed; ${settings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid, ${BEGUN}`;
+): Promise<Finished<T>> {
+  const begin = `begin isolation level read committed; ${transactionSettings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid, ${BEGUN}`;
   const inner = await inside(shared, client, { begin, work });
   await commit(shared, client, inner);
   return { done: inner.done, end: Promise.resolve() };
 }
 
 async function looked<T>(
-  shared: Shared,
+  shared: SharedPool,
   client: PoolClient,
   reach: Reach,
   work: (tx: Tx) => Promise<T>,
-): Promise<Ended<T>> {
-  const begin = `begin isolation level repeatable read read only; ${settings(shared.options, reach)}`;
+): Promise<Finished<T>> {
+  const begin = `begin isolation level repeatable read read only; ${transactionSettings(shared.options, reach)}`;
   const { tx, done } = await inside(shared, client, { begin, work });
   const end = client.query("commit");
   // Nobody waits for the end of a transaction that only reads; one that was told to write hears why it may not.
@@ -180,7 +180,7 @@ async function looked<T>(
 }
 
 /** What a transaction returns, and its end, after which another may have the connection. */
-interface Ended<T> {
+interface Finished<T> {
   readonly done: T;
   readonly end: Promise<unknown>;
 }
@@ -193,7 +193,7 @@ interface Inside<T> {
 
 /** Its beginning goes out together with the first statement. */
 async function inside<T>(
-  shared: Shared,
+  shared: SharedPool,
   client: PoolClient,
   { begin, work }: { readonly begin: string; readonly work: (tx: Tx) => Promise<T> },
 ): Promise<Inside<T>> {
@@ -235,7 +235,7 @@ function lastRow(answers: unknown): Begun | undefined {
  * @throws the error that broke it if it did not succeed; StrataError `store_busy` if that is unknown
  */
 async function commit(
-  { pool, where }: Shared,
+  { pool, where }: SharedPool,
   client: PoolClient,
   { tx, begun }: Pick<Inside<unknown>, "tx" | "begun">,
 ): Promise<void> {
@@ -281,7 +281,7 @@ const pause = (tried: number): Promise<void> => setTimeout(Math.min(2_000, 20 * 
  * Runs a transaction, and runs it again if another one was in its way or the server went away before the commit. That is safe: nothing of
  * it was stored, and a store function does nothing but query the database.
  */
-async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Promise<Ended<T>>): Promise<T> {
+async function again<T>({ pool, where }: SharedPool, run: (client: PoolClient) => Promise<Finished<T>>): Promise<T> {
   for (let tried = 0; ; tried++) {
     let client: PoolClient | undefined;
     try {
@@ -304,7 +304,7 @@ async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Pr
 }
 
 /** Settings for one transaction only, so that a connection pool in between does no harm. */
-function settings({ patience }: DatabaseOptions, { org, agent, contact }: Reach): string {
+function transactionSettings({ patience }: DatabaseOptions, { org, agent, contact }: Reach): string {
   const limits = {
     lock_timeout: patience,
     statement_timeout: STATEMENT_MS,
@@ -318,11 +318,11 @@ function settings({ patience }: DatabaseOptions, { org, agent, contact }: Reach)
 /** Writers share the first lock with each other; the owner holds it exclusively. */
 const lockOf = ({ org }: Reach): string =>
   org === ALL
-    ? `select pg_advisory_xact_lock(${keyOf("strata")})`
-    : `select pg_advisory_xact_lock_shared(${keyOf("strata")}), pg_advisory_xact_lock(${keyOf(`strata ${org}`)})`;
+    ? `select pg_advisory_xact_lock(${lockNumber("strata")})`
+    : `select pg_advisory_xact_lock_shared(${lockNumber("strata")}), pg_advisory_xact_lock(${lockNumber(`strata ${org}`)})`;
 
 /** A number for a name, the same in all programs. */
-function keyOf(name: string): string {
+function lockNumber(name: string): string {
   return createHash("sha256").update(name).digest().readBigInt64BE().toString();
 }
 

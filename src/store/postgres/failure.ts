@@ -39,11 +39,12 @@ interface FailureRow {
 const NONE = /^(?!)/;
 
 /** A name in SQL, quoted if it contains unusual characters. */
-const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+const quotedName = (name: string): string =>
+  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 /** How a superuser makes a database for Strata. */
 const creation = (database: string, owner: string): string =>
-  `create database ${quoted(database)} owner ${quoted(owner)} encoding 'UTF8' template template0`;
+  `create database ${quotedName(database)} owner ${quotedName(owner)} encoding 'UTF8' template template0`;
 
 const ROWS: readonly FailureRow[] = [
   {
@@ -79,7 +80,7 @@ const ROWS: readonly FailureRow[] = [
     sentence: ({ database, user }, said) =>
       /(?:for|of) (?:table|sequence|function)/.test(said)
         ? `user ${user} has no rights on tables of the database ${database} (${said}): connect as the user that owns them`
-        : `user ${user} lacks rights on the database ${database} (${said}): make it the owner with \`alter database ${quoted(database)} owner to ${quoted(user)}\``,
+        : `user ${user} lacks rights on the database ${database} (${said}): make it the owner with \`alter database ${quotedName(database)} owner to ${quotedName(user)}\``,
   },
   {
     codes: /^(?:53300|53400)$/,

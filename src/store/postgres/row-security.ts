@@ -10,13 +10,13 @@ import { FIRST_TABLES } from "./first-schema.ts";
  * whatever a query forgets to filter. It also applies to the tables' owner, but not to a superuser; `doctor` reports that.
  */
 
-const ofOrg = named("org");
+const ofOrg = matchesSetting("org");
 /** A commit may begin something with other agents: the setting holds the names of all of them, separated by blanks. */
 const ofAgent = `${ofOrg} and (agent = any (string_to_array(current_setting('strata.agent', true), ' ')) or current_setting('strata.agent', true) = '*')`;
 /** The agent's own rows, whose contact is empty, are visible to all its contacts. */
-const ofContact = `${ofAgent} and (${named("contact")} or contact = '')`;
+const ofContact = `${ofAgent} and (${matchesSetting("contact")} or contact = '')`;
 
-function named(column: string): string {
+function matchesSetting(column: string): string {
   const wanted = `current_setting('strata.${column}', true)`;
   return `(${column} = ${wanted} or ${wanted} = '*')`;
 }

@@ -39,7 +39,7 @@ export class PostgresTx implements Tx {
   }
 
   async all<R>(statement: Statement<R>): Promise<R[]> {
-    return rowsOf<R>((await this.answered(this.#use().query(asked(statement)))).rows);
+    return asRows<R>((await this.answered(this.#use().query(toPgQuery(statement)))).rows);
   }
 
   async first<R>(statement: Statement<R>): Promise<R | undefined> {
@@ -47,18 +47,18 @@ export class PostgresTx implements Tx {
   }
 
   async column<V>(statement: Ready<V>): Promise<V[]> {
-    const { rows } = await this.answered(this.#use().query<unknown[]>({ ...asked(statement), rowMode: "array" }));
+    const { rows } = await this.answered(this.#use().query<unknown[]>({ ...toPgQuery(statement), rowMode: "array" }));
     return columnOf<V>(rows);
   }
 
   async run(statement: Statement<unknown>): Promise<void> {
-    const answer = this.sent(this.#use().query(asked(statement)));
+    const answer = this.sent(this.#use().query(toPgQuery(statement)));
     if (++this.#ahead % MOST_AHEAD === 0) await this.answered(answer);
     else if (this.#failure !== undefined) throw this.#failure.thrown;
   }
 
   async changed(statement: Statement<unknown>): Promise<number> {
-    return (await this.answered(this.#use().query(asked(statement)))).rowCount ?? 0;
+    return (await this.answered(this.#use().query(toPgQuery(statement)))).rowCount ?? 0;
   }
 
   get hasRun(): boolean {
@@ -97,14 +97,14 @@ export class PostgresTx implements Tx {
   }
 }
 
-function asked(statement: Statement<unknown>): { text: string; values: unknown[]; name?: string } {
+function toPgQuery(statement: Statement<unknown>): { text: string; values: unknown[]; name?: string } {
   const { sql, parameters } = runnable(statement, "postgres");
   const name = nameOfText(sql);
   return { text: sql, values: parameters.map(storable), ...(name !== undefined && { name }) };
 }
 
 /** The query builder derived R from the tables' types: the rows have this shape because typed queries wrote them. */
-function rowsOf<R>(rows: unknown): R[] {
+function asRows<R>(rows: unknown): R[] {
   return rows as R[];
 }
 

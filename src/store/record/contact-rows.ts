@@ -57,7 +57,7 @@ export async function contactRows(
   for (const [table, of] of keys.slice(from)) {
     const key = of.map(({ column }) => column);
     const since = after?.table === table ? after.key : undefined;
-    const found = await rowsOf(tx, scope, { table, key, since, limit: limit - rows.length });
+    const found = await readContactRows(tx, scope, { table, key, since, limit: limit - rows.length });
     for (const row of found) rows.push({ table, row: await withTexts(tx, scope, row) });
     const last = found.at(-1);
     if (rows.length >= limit && last !== undefined)
@@ -75,7 +75,7 @@ interface Wanted {
   readonly limit: number;
 }
 
-function rowsOf(tx: Tx, scope: ContactScope, { table, key, since, limit }: Wanted): Promise<readonly Cells[]> {
+function readContactRows(tx: Tx, scope: ContactScope, { table, key, since, limit }: Wanted): Promise<readonly Cells[]> {
   const { org, agent, contact } = owner(scope);
   const whose = "org = ? and agent = ? and contact = ?";
   const where = table === "memory" ? `scope in (select number from memory_scope where ${whose})` : whose;

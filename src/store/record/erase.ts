@@ -75,8 +75,8 @@ export async function eraseContact(
   for (const one of [scope, ...called]) await tx.run(insert("erasure", { ...owner(one), at }));
   if (isReserved(scope.contact)) return scope;
   const contact = erasedContact(Buffer.from(tx.random(8)).toString("hex"));
-  for (const one of called) await renamed(tx, one, contact);
-  return renamed(tx, scope, contact);
+  for (const one of called) await renameContact(tx, one, contact);
+  return renameContact(tx, scope, contact);
 }
 
 /** The same contact as other agents know it because a thread of the contact called them: what they were told are the contact's words. */
@@ -151,7 +151,7 @@ const NAMING = {
 export const REFERENCES_LATER = { sqlite: "pragma defer_foreign_keys = on", postgres: "set constraints all deferred" };
 
 /** Gives all that is left of a contact to a pseudonym. */
-async function renamed(tx: Tx, scope: ContactScope, contact: ContactId): Promise<ContactScope> {
+async function renameContact(tx: Tx, scope: ContactScope, contact: ContactId): Promise<ContactScope> {
   // Rows refer to each other with the contact in it: all of them are right again when the last one is renamed.
   await tx.run(plain(REFERENCES_LATER));
   for (const table of await tx.column(plain<string>(NAMING))) {

@@ -72,10 +72,10 @@ export async function scopeKey(tx: Tx, scope: Scope): Promise<Uint8Array> {
 
 /** The key of a scope, if it has one: none before its first text and after its erasure. */
 export async function knownKey(tx: Tx, scope: Scope): Promise<Uint8Array | undefined> {
-  return (await tx.first(keyOf(ownerOrAgent(scope))))?.key;
+  return (await tx.first(selectContactKey(ownerOrAgent(scope))))?.key;
 }
 
-const keyOf = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "agent" | "contact">) =>
+const selectContactKey = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "agent" | "contact">) =>
   query
     .selectFrom("contact_key")
     .select("key")
@@ -84,7 +84,7 @@ const keyOf = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "
 
 /** A shared text; empty where it was retracted. @throws StrataError `record_broken` when it is not there or not what its digest says */
 export async function sharedText(tx: Tx, org: OrgId, digest: Digest): Promise<string> {
-  return whole(digest, await tx.first(sharedPiece({ org, digest })));
+  return checkSharedText(digest, await tx.first(sharedPiece({ org, digest })));
 }
 
 const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "digest">) =>
@@ -99,15 +99,15 @@ export async function sharedTexts(tx: Tx, org: OrgId, digests: readonly Digest[]
   const wanted = JSON.stringify([...new Set(digests)]);
   const rows = await tx.all(plain<Omit<Row<"shared_piece">, "org">>(SHARED_PIECES, org, wanted));
   const texts = new Map(rows.map((row) => [row.digest, row]));
-  return (digest) => whole(digest, texts.get(digest));
+  return (digest) => checkSharedText(digest, texts.get(digest));
 }
 
 const SHARED_PIECES = `select digest, text, retracted from shared_piece where org = ? and digest in (select value from json_each(?))`;
 
-type Shared = Pick<Row<"shared_piece">, "text" | "retracted">;
+type SharedPiece = Pick<Row<"shared_piece">, "text" | "retracted">;
 
 /** Of one that was retracted, nothing: that this is so is checked by `verify`. */
-function whole(digest: Digest, row: Shared | undefined): string {
+function checkSharedText(digest: Digest, row: SharedPiece | undefined): string {
   if (row === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
   const { text, retracted } = row;
   if (retracted !== null) return "";

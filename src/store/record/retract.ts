@@ -162,7 +162,7 @@ async function takeBack(tx: Tx, all: OpenRetracting, erased: readonly string[] =
     const swept = await repeatingMemories(tx, one, words.get(one));
     memories += await retractMemories(tx, one, await goneMemories(tx, one, [...replies, ...swept]));
     texts.push(...(await blank(tx, all, one)));
-    await mark(tx, all.n, one, hidden.get(one) ?? []);
+    await markRetracted(tx, all.n, one, hidden.get(one) ?? []);
   }
   return { turns: all.lineages().flatMap((one) => [...one.turns]), memories, texts };
 }
@@ -272,7 +272,7 @@ async function blank(tx: Tx, all: OpenRetracting, lineage: Lineage): Promise<rea
 }
 
 /** Marks the rows that nobody reads any more. */
-async function mark(
+async function markRetracted(
   tx: Tx,
   n: number,
   { scope, events, turns }: Lineage,

@@ -95,7 +95,7 @@ export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {})
     requests: await requestLinks(tx, requests, { known, own: own.map(({ piece }) => piece), base: read.base }),
     record: digestOf(
       canonicalJson({
-        ...(await rest(tx, turn, left, await endOf(tx, turn, own, written))),
+        ...(await otherFacts(tx, turn, left, await ownEnd(tx, turn, own, written))),
         messages,
         requests: requests.map(requestFacts),
       }),
@@ -191,7 +191,12 @@ async function leftBehind(tx: Tx, turn: Row<"turn">, read: ReadBefore) {
 }
 
 /** Everything else that the turn left behind, without the contact and without any text. */
-async function rest(tx: Tx, turn: Row<"turn">, left: LeftBehind, end: Digest | null): Promise<Record<string, unknown>> {
+async function otherFacts(
+  tx: Tx,
+  turn: Row<"turn">,
+  left: LeftBehind,
+  end: Digest | null,
+): Promise<Record<string, unknown>> {
   const {
     seq,
     attempt,
@@ -267,7 +272,7 @@ async function partFacts(tx: Tx, of: OneTurn, ending?: EndedTurn): Promise<Recor
 }
 
 /** The digest of its transcript. The last message of its own is the last there, if there are any: all of them, as the turn says. */
-async function endOf(
+async function ownEnd(
   tx: Tx,
   turn: Row<"turn">,
   messages: readonly LinkedMessage[],

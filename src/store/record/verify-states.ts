@@ -101,13 +101,13 @@ type KeyState = Pick<Row<"contact_key">, "agent" | "contact"> & { readonly known
 const ofKey = (table: string, more = ""): string =>
   `exists (select 1 from ${table} where ${table}.org = contact_key.org and ${table}.agent = contact_key.agent and ${table}.contact = contact_key.contact${more})`;
 
-const ofAgent = (table: string): string =>
+const existsForAgent = (table: string): string =>
   `exists (select 1 from ${table} where ${table}.org = contact_key.org and ${table}.agent = contact_key.agent)`;
 
 /** The agent's own key digests what its acts and erased signatures name, too. */
 const keysWith = (parts: Tx["parts"]): string => `select agent, contact,
     case when ${["piece", "memory_scope", "thread", ...parts.flatMap(({ keyed = [] }) => keyed)].map((table) => ofKey(table)).join(" or ")} or (contact = ''
-      and (${["agent_version", "act", "spent_signature"].map(ofAgent).join(" or ")})) then 1 else 0 end as known,
+      and (${["agent_version", "act", "spent_signature"].map(existsForAgent).join(" or ")})) then 1 else 0 end as known,
     case when ${ofKey("thread", " and thread.erased_link is not null")}
       and not ${ofKey("thread", " and thread.erased_link is null")} then 1 else 0 end as erased
   from contact_key where org = ? and (agent, contact) > (?, ?) order by agent, contact limit ${BATCH}`;

@@ -130,13 +130,13 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     all: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = runnable(wanted, "sqlite");
       const { statement, columns } = prepared(sql);
-      return statement.all(...parameters).map((values) => row<R>(columns, values));
+      return statement.all(...parameters).map((values) => toRow<R>(columns, values));
     },
     first: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = runnable(wanted, "sqlite");
       const { statement, columns } = prepared(sql);
       const values = statement.get(...parameters);
-      return values && row<R>(columns, values);
+      return values && toRow<R>(columns, values);
     },
     column: <V>(wanted: Ready<V>) => {
       const { sql, parameters } = runnable(wanted, "sqlite");
@@ -269,7 +269,7 @@ export function sqliteText(text: string): string {
 }
 
 /** The query builder derived R from the tables' types: the row has this shape because a typed query wrote it. */
-function row<R>(columns: readonly string[], values: readonly unknown[]): R {
+function toRow<R>(columns: readonly string[], values: readonly unknown[]): R {
   const made: Record<string, unknown> = {};
   let i = 0;
   for (const column of columns) made[column] = values[i++];

@@ -26,8 +26,8 @@ export function sqliteSide(file: string, parts: readonly StorePart[] = []): Copy
 export function sideOver(db: Connection): CopySide {
   return {
     name: db.file,
-    read: (work) => within(db, "deferred", work),
-    write: (work) => within(db, "immediate", work),
+    read: (work) => inTransaction(db, "deferred", work),
+    write: (work) => inTransaction(db, "immediate", work),
     tables: async () => tablesOf(db),
     finish: async () => {
       db.run(plain(`insert into unit_words (unit_words) values ('rebuild')`));
@@ -37,7 +37,11 @@ export function sideOver(db: Connection): CopySide {
 }
 
 /** Unlike a transaction of the store, it may wait for other things, because nobody else uses this connection. */
-async function within<T>(db: Connection, how: "immediate" | "deferred", work: (tx: CopyTx) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  db: Connection,
+  how: "immediate" | "deferred",
+  work: (tx: CopyTx) => Promise<T>,
+): Promise<T> {
   const tx: CopyTx = {
     all: async (statement) => db.all(statement),
     column: async (statement) => db.column(statement),

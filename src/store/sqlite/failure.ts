@@ -12,7 +12,7 @@ export function failure(thrown: unknown, file: string): StrataError {
   if (code === "" && !isDisk(thrown) && !DRIVER.test(said)) return asStrataError(thrown);
   const details = { file, code };
   if (isLocked(thrown)) return new StrataError("store_busy", busy(file), details, thrown);
-  return new StrataError("store_failed", sentence(code, said, file), details, thrown);
+  return new StrataError("store_failed", describeFailure(code, said, file), details, thrown);
 }
 
 /** Whether another program's lock was in the way. */
@@ -47,7 +47,7 @@ function busy(file: string): string {
   return `${file} stayed locked by another program; nothing was written: close that program or wait until it is done, then try again`;
 }
 
-function sentence(code: string, said: string, file: string): string {
+function describeFailure(code: string, said: string, file: string): string {
   // The second code: the shared file that readers use could not grow.
   if (code.startsWith("SQLITE_FULL") || code === "SQLITE_IOERR_SHMSIZE")
     return `the disk that holds ${file} is full; nothing was written: free some space, then try again`;

@@ -18,32 +18,32 @@ export async function backup(
   file: string,
   onProgress?: (progress: BackupProgress) => void,
 ): Promise<void> {
-  if (existsSync(file)) throw taken(file);
+  if (existsSync(file)) throw alreadyExists(file);
   const unfinished = `${file}.${process.pid}.unfinished`;
   // The contents are personal, so only the owner can read the file from its first byte on.
   claimed(unfinished, file);
   try {
     await db.copy(unfinished, onProgress ?? (() => {}));
-    named(unfinished, file);
+    nameCopy(unfinished, file);
   } catch (thrown) {
     for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(unfinished + end, { force: true });
     throw thrown;
   }
 }
 
-const taken = (file: string, cause?: unknown): StrataError =>
+const alreadyExists = (file: string, cause?: unknown): StrataError =>
   new StrataError("invalid_input", `${file} exists already; name a new file for the backup`, { file }, cause);
 
 /** Gives the copy its name, if no file has it by now. A rename would replace a file that somebody created meanwhile. */
-function named(unfinished: string, file: string): void {
+function nameCopy(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file);
     rmSync(unfinished);
   } catch (thrown) {
     const code = errorCode(thrown);
-    if (code === "EEXIST") throw taken(file, thrown);
+    if (code === "EEXIST") throw alreadyExists(file, thrown);
     if (!LINKLESS.has(code)) throw thrown;
-    renamed(unfinished, file);
+    takeName(unfinished, file);
   }
 }
 
@@ -51,11 +51,11 @@ function named(unfinished: string, file: string): void {
 const LINKLESS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /** Without hard links, the name is taken first; the rename then replaces our own file. */
-function renamed(unfinished: string, file: string): void {
+function takeName(unfinished: string, file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (thrown) {
-    throw errorCode(thrown) === "EEXIST" ? taken(file, thrown) : thrown;
+    throw errorCode(thrown) === "EEXIST" ? alreadyExists(file, thrown) : thrown;
   }
   renameSync(unfinished, file);
 }
@@ -78,7 +78,7 @@ function claimed(unfinished: string, file: string): void {
 
 /** What is wrong with the file, whatever its rows say: with its pages, its indexes, its search index or its schema. */
 export function checkFile(db: Connection, migrations: readonly Migration[]): readonly Finding[] {
-  const sentence = [...damage(db), ...strangeSchema(db, migrations), ...searchIndex(db), ...vectors(db)];
+  const sentence = [...damage(db), ...strangeSchema(db, migrations), ...searchIndex(db), ...vectorProblems(db)];
   return sentence.map((one) => problem("database", one));
 }
 
@@ -102,7 +102,7 @@ const searchIndex = (db: Connection): readonly string[] =>
   });
 
 /** Vectors are what they were when they were made: only a model could make them again. */
-const vectors = (db: Connection): readonly string[] =>
+const vectorProblems = (db: Connection): readonly string[] =>
   problemsFound(db, () =>
     db
       .column(plain<number>("select id from vector where crc is not crc32(value) limit 20"))

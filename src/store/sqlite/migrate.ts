@@ -22,7 +22,7 @@ export function migrate(db: Connection, migrations: readonly Migration[] = MIGRA
     db.run(written(sql.raw(HISTORY)));
     const found = version(db);
     if (found > newest) throw newer(db.file, found, newest);
-    if (found === 0) return begin(db, migrations);
+    if (found === 0) return createSchema(db, migrations);
     for (const step of migrations.filter(({ number }) => number > found)) apply(db, step);
   });
 }
@@ -33,11 +33,11 @@ export function migrate(db: Connection, migrations: readonly Migration[] = MIGRA
  */
 const made = new Map<string, readonly string[]>();
 
-function begin(db: Connection, migrations: readonly Migration[]): void {
+function createSchema(db: Connection, migrations: readonly Migration[]): void {
   const all = nameOfSteps(migrations);
   const known = made.get(all);
   for (const statement of known ?? []) db.run(plain(statement));
-  for (const step of migrations) known === undefined ? apply(db, step) : note(db, step);
+  for (const step of migrations) known === undefined ? apply(db, step) : noteStep(db, step);
   if (known === undefined) made.set(all, statementsOf(db, migrations));
 }
 
@@ -62,10 +62,10 @@ function version(db: Connection): number {
 
 function apply(db: Connection, step: Migration): void {
   for (const statement of saidTo("sqlite", step)) db.run(plain(statement));
-  note(db, step);
+  noteStep(db, step);
 }
 
-function note(db: Connection, step: Migration): void {
+function noteStep(db: Connection, step: Migration): void {
   db.run(written(sql`insert into migration (number, name) values (${step.number}, ${step.name})`));
 }
 

@@ -49,17 +49,17 @@ const IN_MEMORY = ":memory:";
  * @throws StrataError `store_busy`, `store_newer`, `store_failed`
  */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
-  if (options.mayCopy !== true || !isUnwritable(file)) return storeOver(await opened(file, options));
+  if (options.mayCopy !== true || !isUnwritable(file)) return storeOver(await openDatabase(file, options));
   const aside = copyAside(file);
   try {
-    return readOnlyStore(await opened(aside.file, options), file, aside);
+    return readOnlyStore(await openDatabase(aside.file, options), file, aside);
   } catch (thrown) {
     aside.remove();
     throw thrown;
   }
 }
 
-async function opened(file: string, options: SqliteOptions): Promise<Database> {
+async function openDatabase(file: string, options: SqliteOptions): Promise<Database> {
   try {
     const fresh = file !== IN_MEMORY && !existsSync(file);
     // The contents are personal: no other user of this machine may read them.

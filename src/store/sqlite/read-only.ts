@@ -52,9 +52,9 @@ export function copyAside(file: string): Aside {
   const copy = { file: join(folder, basename(file)), remove: () => rmSync(folder, { recursive: true, force: true }) };
   try {
     for (let tries = 0; tries < TRIES; tries++) {
-      const before = stateOf(file);
+      const before = fileStamp(file);
       for (const end of ["", "-wal"]) copyEnd(file, copy.file, end);
-      if (before === stateOf(file)) return copy;
+      if (before === fileStamp(file)) return copy;
     }
     throw new StrataError(
       "store_busy",
@@ -94,7 +94,7 @@ function copyEnd(from: string, to: string, end: string): void {
 }
 
 /** What changes when anybody writes. */
-const stateOf = (file: string): string =>
+const fileStamp = (file: string): string =>
   JSON.stringify(
     ["", "-wal"].map((end) => {
       const found = statSync(file + end, { throwIfNoEntry: false });

@@ -37,7 +37,7 @@ export async function openShadow(
     db.run(plain("pragma foreign_keys = off"));
     const side = sideOver(db);
     const tables = await side.read(side.tables);
-    const copied = await read((tx) => rowsOf(tx, tables, of));
+    const copied = await read((tx) => readShadowRows(tx, tables, of));
     await side.write(async (target) => {
       await target.run(plain("delete from memory_index"));
       for (const { table, rows } of copied) await put(target, table, rows);
@@ -67,14 +67,14 @@ async function asBefore(store: Store, { scope, before }: ShadowOf): Promise<Stor
   return store;
 }
 
-type Row = Readonly<Record<string, unknown>>;
+type CopyRow = Readonly<Record<string, unknown>>;
 
-async function rowsOf(tx: Tx, tables: readonly CopyTable[], of: ShadowOf) {
+async function readShadowRows(tx: Tx, tables: readonly CopyTable[], of: ShadowOf) {
   let left = MOST_ROWS;
   return inOrder(tables, async (table) => {
     const columns = table.columns.map((column) => `"${column}"`).join(", ");
-    const found = ({ where, values }: Condition): Promise<Row[]> =>
-      tx.all(plain<Row>(`select ${columns} from "${table.name}" where ${where} limit ?`, ...values, left + 1));
+    const found = ({ where, values }: Condition): Promise<CopyRow[]> =>
+      tx.all(plain<CopyRow>(`select ${columns} from "${table.name}" where ${where} limit ?`, ...values, left + 1));
     const condition = conditionOf(table, of);
     const rows =
       table.name === "shared_piece"
@@ -125,8 +125,8 @@ function conditionOf({ name, columns }: CopyTable, { scope, before }: ShadowOf):
 async function sharedPieces(
   tables: readonly CopyTable[],
   { org, agent, contact }: ContactScope,
-  found: (condition: Condition) => Promise<Row[]>,
-): Promise<readonly Row[]> {
+  found: (condition: Condition) => Promise<CopyRow[]>,
+): Promise<readonly CopyRow[]> {
   const ofAgent = tables
     .filter(
       ({ columns }) => ["org", "agent", "piece"].every((one) => columns.includes(one)) && !columns.includes("contact"),
@@ -135,7 +135,7 @@ async function sharedPieces(
   const own = ["prefix", "entries"].map(
     (column) => `select ${column} from epoch where org = ? and agent = ? and contact = ?`,
   );
-  const all = new Map<string, Row>();
+  const all = new Map<string, CopyRow>();
   let next: Condition | undefined = {
     where: `org = ? and digest in (${[...ofAgent, ...own].join(" union ")})`,
     values: [org, ...ofAgent.flatMap(() => [org, agent]), ...own.flatMap(() => [org, agent, contact])],

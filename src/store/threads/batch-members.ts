@@ -59,10 +59,10 @@ export async function batchMemberRows(
   tx: Tx,
   { org, id }: Pick<Row<"thread">, "org" | "id">,
 ): Promise<readonly Row<"staged">[]> {
-  return (await tx.all(rowsOf({ org, batch: id }))).sort((a, b) => a.number - b.number);
+  return (await tx.all(selectStaged({ org, batch: id }))).sort((a, b) => a.number - b.number);
 }
 
-const rowsOf = fixed((at: Pick<Row<"staged">, "org" | "batch">) =>
+const selectStaged = fixed((at: Pick<Row<"staged">, "org" | "batch">) =>
   query
     .selectFrom("staged")
     .selectAll()

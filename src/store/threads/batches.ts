@@ -50,7 +50,7 @@ export async function waitingThreads(
   ).flat();
   const staged = new Set(interrupted.flatMap((one) => one.staged));
   const free = interrupted.filter(({ isHeld }) => !isHeld).map(({ row, first }) => ({ row, first }));
-  const alone: Pick<Waiting, "row" | "first">[] = [];
+  const alone: Pick<WaitingSender, "row" | "first">[] = [];
   for await (const { row, first } of unheld(tx, of, wish)) alone.push({ row, first });
   return [...free, ...alone.filter(({ row }) => !staged.has(row.id))].flatMap(({ row: { id, contact }, first }) =>
     first === undefined ? [] : [{ thread: id, contact, first }],
@@ -58,7 +58,7 @@ export async function waitingThreads(
 }
 
 /** A sender's thread on which something waits, since which message, and how many turns in a row failed. */
-interface Waiting {
+interface WaitingSender {
   readonly row: Row<"thread">;
   readonly first: EventId;
   readonly failed: number;
@@ -71,7 +71,7 @@ const FAILED_TOGETHER = 2;
 
 /** The senders of the next turn; the search ends when it is full. */
 async function nextSenders(
-  all: AsyncIterable<Waiting>,
+  all: AsyncIterable<WaitingSender>,
   { most, nameOf }: BatchOpening,
 ): Promise<readonly Row<"thread">[]> {
   const named = new Map<string, Row<"thread">>();
@@ -108,7 +108,7 @@ async function* unheld(
   tx: Tx,
   of: AgentOwner,
   opening: Pick<BatchOpening, "receivedBefore" | "except" | "rested" | "resting" | "now" | "alive">,
-): AsyncGenerator<Waiting> {
+): AsyncGenerator<WaitingSender> {
   for (const { contact, thread, first } of await tx.all(plain<WaitingRow>(WAITING, of.org, of.agent))) {
     if (opening.receivedBefore !== undefined && first >= opening.receivedBefore) break;
     if (isReserved(contact)) continue;

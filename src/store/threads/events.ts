@@ -79,7 +79,8 @@ async function addTo(
   let seq = last;
   const added = await inOrder(
     events,
-    async (event) => (await knownEvent(tx, scope, event)) ?? (await add(tx, scope, { event, thread, key, seq: ++seq })),
+    async (event) =>
+      (await knownEvent(tx, scope, event)) ?? (await addEvent(tx, scope, { event, thread, key, seq: ++seq })),
   );
   // An answer may end the wait for those before it.
   const isAnswered = added.some((event) => event.seq > last && event.answers !== undefined);
@@ -237,7 +238,7 @@ interface Arrival {
   readonly seq: number;
 }
 
-async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arrival): Promise<StoredEvent> {
+async function addEvent(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arrival): Promise<StoredEvent> {
   const { id, kind, trust, channel, at, proof = null, answers, name, number, line, inHistory } = event;
   const { content, failed, used } = event;
   await freeErasedId(tx, scope, event);

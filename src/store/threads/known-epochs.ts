@@ -53,7 +53,7 @@ export function openKnownEpochs(most = MOST): KnownEpochs {
   const contactKey = ({ org, agent, contact }: ContactScope): string => JSON.stringify([org, agent, contact]);
   const keyOf = (scope: ContactScope, thread: ThreadId): string => `${contactKey(scope)} ${thread}`;
   const remove = (key: string): void => {
-    characters -= sizeOf(known.get(key));
+    characters -= epochSize(known.get(key));
     known.delete(key);
   };
   return {
@@ -69,7 +69,7 @@ export function openKnownEpochs(most = MOST): KnownEpochs {
       const key = keyOf(scope, thread);
       remove(key);
       known.set(key, one);
-      characters += sizeOf(one);
+      characters += epochSize(one);
       for (const oldest of known.keys()) {
         if (characters <= most) break;
         remove(oldest);
@@ -94,5 +94,5 @@ export function openKnownEpochs(most = MOST): KnownEpochs {
   };
 }
 
-const sizeOf = (one: KnownEpoch | undefined): number =>
+const epochSize = (one: KnownEpoch | undefined): number =>
   one === undefined ? 0 : one.characters + MESSAGE * (one.epoch.transcript.length + 1);

@@ -78,7 +78,7 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming, begun: 
  * waited longest. Asked for together: most threads have only messages.
  */
 interface Begun {
-  readonly running: Running;
+  readonly running: InterruptedTurn;
   readonly calls: readonly OpenCall[];
   readonly waiting: readonly StoredEvent[];
 }
@@ -107,13 +107,13 @@ async function claimWaiting(
   const events =
     open.length === 0 && bound === undefined
       ? waiting
-      : await taken(tx, row, { open, upto: bound, most: request.most ?? MOST_TAKEN });
+      : await takeMessages(tx, row, { open, upto: bound, most: request.most ?? MOST_TAKEN });
   if (!events.some(({ status }) => status === "pending") && !(await isDue(tx, row, row.id))) return undefined;
   const upto = Math.max(...events.map(({ seq }) => seq));
   // A run whose calls were cancelled is over.
   const waited = open.find(({ state }) => state === "open" || state === "answered");
   const from = waited && (await runOf(tx, row, { turn: waited.turn, events }));
-  const began = await take(tx, row, request, { running, upto, ...(from && { run: from.id }) });
+  const began = await takeThread(tx, row, request, { running, upto, ...(from && { run: from.id }) });
   return { ...began, open, ...(from && { continues: from }), events };
 }
 
@@ -124,7 +124,7 @@ const MOST_TAKEN = 200;
  * What a turn takes: the answers to the calls that are open on its thread, and then the messages that have waited longest. One that
  * was interrupted takes what it took at first, which `upto` bounds.
  */
-async function taken(
+async function takeMessages(
   tx: Tx,
   row: Row<"thread">,
   {
@@ -184,9 +184,9 @@ async function runOf(
 }
 
 /** The turn that was interrupted on a thread, if one was. */
-type Running = Pick<Row<"turn">, "id" | "attempt" | "upto"> | undefined;
+type InterruptedTurn = Pick<Row<"turn">, "id" | "attempt" | "upto"> | undefined;
 
-const runningOn = (tx: Tx, row: Pick<Row<"thread">, "org" | "agent" | "contact" | "id">): Promise<Running> =>
+const runningOn = (tx: Tx, row: Pick<Row<"thread">, "org" | "agent" | "contact" | "id">): Promise<InterruptedTurn> =>
   tx.first(runningTurn({ ...owner(row), thread: row.id }));
 
 /** All that waits of the senders of the batch whom nobody else holds; each sender's messages as a turn of their own. */
@@ -206,14 +206,14 @@ async function claimBatch(tx: Tx, row: Row<"thread">, request: Claiming): Promis
   return events.length === 0
     ? undefined
     : {
-        ...(await take(tx, row, request, { running: await runningOn(tx, row), upto: null })),
+        ...(await takeThread(tx, row, request, { running: await runningOn(tx, row), upto: null })),
         open: [],
         events,
         batchMembers: batchMembers,
       };
 }
 
-async function take(
+async function takeThread(
   tx: Tx,
   found: Row<"thread">,
   request: Claiming,
@@ -284,7 +284,7 @@ async function takeUp(
 
 /** How a claim begins its turn: which one was interrupted, what it takes, and the run that it continues. */
 interface Begin {
-  readonly running: Running;
+  readonly running: InterruptedTurn;
   readonly upto: number | null;
   readonly run?: TurnId;
 }

@@ -29,7 +29,7 @@ export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at
   const name = await entryName(tx, scope, key);
   const parts = await partNames(tx, key);
   const known = (await findTogether(tx, name, key)) ?? (await findFailed(tx, name)) ?? (await findPart(tx, parts));
-  if (known) return stateOf(tx, await outcomeRow(tx, known, key));
+  if (known) return readJournalState(tx, await outcomeRow(tx, known, key));
   if ((await foundTurn(tx, scope, key.turn)).status !== "running") throw ended(key);
   for (const one of [name, ...parts])
     await tx.run(insert("journal", { ...one, begun_at: at, outcome: null, ended_at: null }));
@@ -39,7 +39,7 @@ export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at
 /** What is known of a call of a turn, also of one that ended; nothing where it made no such call. */
 export async function recordedCall(tx: Tx, scope: ContactScope, key: JournalKey): Promise<JournalState | undefined> {
   const entry = await findEntry(tx, await entryName(tx, scope, key));
-  return entry && stateOf(tx, entry);
+  return entry && readJournalState(tx, entry);
 }
 
 /** Records the result of a call. The first result stands: an existing one is not replaced. */
@@ -225,7 +225,7 @@ async function findCall(
   );
 }
 
-async function stateOf(tx: Tx, entry: Row<"journal">): Promise<JournalState> {
+async function readJournalState(tx: Tx, entry: Row<"journal">): Promise<JournalState> {
   if (entry.outcome === null) return { state: entry.ended_at === null ? "unknown" : "elsewhere" };
   const text = present(
     await ownText(tx, entry, entry.outcome),

@@ -41,7 +41,7 @@ export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, 
     ...numbers(request),
     tail: await keepText(tx, at, JSON.stringify(request.tail)),
     ...(await keepShape(tx, at, request)),
-    ...(await kept(tx, at, request.reply)),
+    ...(await replyColumns(tx, at, request.reply)),
     ...predicted(request),
   };
   await tx.run(insert("request", row));
@@ -110,7 +110,7 @@ type ReplyColumns = Pick<
 >;
 
 /** The answer, and its usage once more in columns: what was paid for is counted after an erasure too. */
-async function kept(tx: Tx, at: Settling, reply: Reply | null): Promise<ReplyColumns> {
+async function replyColumns(tx: Tx, at: Settling, reply: Reply | null): Promise<ReplyColumns> {
   const none = { input: 0, cache_read: 0, cache_write: 0, cache_write_long: null, output: 0 };
   if (!reply) return { reply: null, finish: null, ...none };
   const { input, cacheRead: cache_read, cacheWrite: cache_write, cacheWriteLong = null, output } = billedUsage(reply);

@@ -59,7 +59,7 @@ async function settleOne(
   ]);
   const newest = isKnown ? { epoch: stood.row, end: stood.end } : read;
   const key = madeKey ?? (await scopeKey(tx, scope));
-  const kept = await keepTexts(tx, { scope, key }, textsOf(outcome));
+  const kept = await keepTexts(tx, { scope, key }, contactTexts(outcome));
   const at: Settling = { scope, thread: thread.id, turn: claim.turn, key, kept };
   const opened = await openedEpochs(tx, at, newest, outcome);
   const { epoch, end: before } = opened.at(-1) ?? newest ?? {};
@@ -155,22 +155,22 @@ async function keepEvents(tx: Tx, at: Settling, claim: Claim): Promise<void> {
 }
 
 /** The texts of a turn that are its contact's. */
-function textsOf({ messages, requests, end }: TurnOutcome): readonly string[] {
+function contactTexts({ messages, requests, end }: TurnOutcome): readonly string[] {
   const sent = requests.flatMap(({ tail, reply }): readonly unknown[] => (reply === null ? [tail] : [tail, reply]));
-  const words = wordsOf(end);
+  const words = endText(end);
   const all = [...messages.map(({ message }) => message), ...sent, ...(words === null ? [] : [words])];
   return all.map((one) => JSON.stringify(one));
 }
 
-const wordsOf = (end: TurnEnd): string | null => (isKept(end) ? end.reply : end.message);
+const endText = (end: TurnEnd): string | null => (isKept(end) ? end.reply : end.message);
 
 /** The reply's text or the failure's sentence: it may quote a contact, so it is kept as the contact's. */
 async function keepWords(tx: Tx, at: Settling, end: TurnEnd): Promise<Digest | null> {
-  const words = wordsOf(end);
+  const words = endText(end);
   return words === null ? null : keepText(tx, at, JSON.stringify(words));
 }
 
-interface Ended {
+interface TurnClosing {
   readonly outcome: TurnOutcome;
   readonly words: Digest | null;
   readonly end: TranscriptEnd | undefined;
@@ -178,7 +178,7 @@ interface Ended {
   readonly own: number | null;
 }
 
-async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended): Promise<EndColumns> {
+async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: TurnClosing): Promise<EndColumns> {
   const { model, wire, mode } = outcome;
   const columns: EndColumns = {
     status: outcome.end.status,

@@ -127,7 +127,7 @@ const NEWEST = 64;
 
 /** Read newest first, by the index of the thread's turns, and returned oldest first. */
 export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly PlacedRequest[]> {
-  const rows = await tx.all(plain<Answered>(NEWEST_ANSWERED, scope.org, scope.agent, scope.contact, thread));
+  const rows = await tx.all(plain<AnsweredRequest>(NEWEST_ANSWERED, scope.org, scope.agent, scope.contact, thread));
   const textOf = await sharedTexts(
     tx,
     scope.org,
@@ -179,14 +179,14 @@ function readOnce<T>(textOf: (digest: Digest) => string, read: (text: string) =>
   };
 }
 
-type Answered = Pick<Row<"turn">, "seq" | "wire" | "status"> &
+type AnsweredRequest = Pick<Row<"turn">, "seq" | "wire" | "status"> &
   Pick<Row<"request">, "epoch" | "base" | "own" | "marks" | "parameters" | "at">;
 
 /**
  * Selects the newest turns first, and then the requests of each. Otherwise PostgreSQL would read all requests that the contact ever made,
  * if it assumes that they are few. SQLite does this by itself.
  */
-const newest = (
+const selectNewest = (
   request: string,
 ): string => `select turn.seq, turn.wire, turn.status, request.epoch, request.base, request.own, request.marks,
     request.parameters, request.at
@@ -197,8 +197,8 @@ const OF_TURN = `request.org = turn.org and request.agent = turn.agent and reque
   and request.finish is not null`;
 
 const NEWEST_ANSWERED: Sql = {
-  sqlite: newest(`join request on ${OF_TURN}`),
-  postgres: newest(
+  sqlite: selectNewest(`join request on ${OF_TURN}`),
+  postgres: selectNewest(
     `cross join lateral (select * from request where ${OF_TURN} order by n desc limit ${NEWEST}) as request`,
   ),
 };

@@ -31,7 +31,7 @@ export async function* follow(parts: Parts, run: Run, thread: Thread, options: R
   }
 }
 
-interface Waiting extends Pick<RunOptions, "signal" | "model"> {
+interface FollowState extends Pick<RunOptions, "signal" | "model"> {
   /** How often the next turn was begun in vain, because another program has it. */
   readonly tries: number;
 }
@@ -41,7 +41,7 @@ async function* untilDue(
   parts: Parts,
   run: Run,
   { scope, id }: Thread,
-  { signal, model, tries }: Waiting,
+  { signal, model, tries }: FollowState,
 ): AsyncGenerator<TurnEvent, boolean> {
   const { store, clock } = parts;
   if (tries > 0 && !(await rested(lookAfter(tries), signal))) return false;

@@ -55,7 +55,7 @@ export async function hold(
   if (claimed.state === "busy") throw busy(thread, Math.ceil((claimed.until - now) / 1000));
   // Waiting costs no time: only that of the run's earlier turns counts.
   const before = claimed.claim.continues && claimed.claim.continues.used.milliseconds / 1_000;
-  return keep(parts, claimed.claim, {
+  return keepLease(parts, claimed.claim, {
     ...ends,
     seconds: before === undefined ? ends.seconds : Math.max(1, ends.seconds - before),
   });
@@ -69,7 +69,7 @@ function busy(thread: Thread, seconds: number): StrataError {
   );
 }
 
-function keep(
+function keepLease(
   parts: Parts,
   claim: Claim,
   ends: { readonly signal: AbortSignal | undefined; readonly seconds: number },

@@ -112,7 +112,7 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
       waiting--;
       reject(new StrataError("turn_cancelled", "the turn was cancelled before it began; its messages keep waiting"));
     };
-    add(ring, entry);
+    addEntry(ring, entry);
     waiting++;
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
@@ -155,7 +155,7 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
   };
 }
 
-function add(ring: Ring, entry: Entry): void {
+function addEntry(ring: Ring, entry: Entry): void {
   const contacts = ring.get(entry.agent) ?? new Map<ContactId, Entry[]>();
   ring.set(entry.agent, contacts);
   const entries = contacts.get(entry.contact);

@@ -61,7 +61,7 @@ async function once(
   const round = state.added.filter(({ message }) => message.role === "assistant").length + 1;
   const key = journalKey(state, { tool: toolName(`${ANSWERS}${step.by}`), input: { events, round } });
   const journal = await store.beginCall(scope, key, clock.recorded());
-  if (journal.state === "done") return read(journal.outcome.text);
+  if (journal.state === "done") return readStepAnswer(journal.outcome.text);
   if (journal.state !== "new") return "interrupted";
   const answer = await step.answer(state, call);
   const outcome = { text: untrusted(JSON.stringify(answer ?? null)), failed: false };
@@ -71,7 +71,7 @@ async function once(
 }
 
 /** As it was written down by `once`. */
-function read(text: string): StepAnswer | undefined {
+function readStepAnswer(text: string): StepAnswer | undefined {
   const answer: StepAnswer | null = JSON.parse(text);
   return answer ?? undefined;
 }

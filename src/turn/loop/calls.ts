@@ -75,10 +75,10 @@ export async function* answerCalls(
     const isRun = limit === undefined || isReply(state, call, limit);
     const long = tooLong?.get(call.id);
     const { outcome, trust, later } = !isRun
-      ? refusal(notRun(limit))
+      ? refuseCall(notRun(limit))
       : long !== undefined
         ? refusedUnread(state, long)
-        : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
+        : yield* withProgress(call, (progress) => answerCall(state, compilation, call, progress));
     const { resultMedia: takes } = state.setup.model;
     const came = { ...outcome, trust, at: state.parts.clock.recorded(), ...(takes && { takes }) };
     if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, made, later));
@@ -94,10 +94,10 @@ export async function* answerCalls(
   const word = stop === undefined && !waits ? lastWord(state) : undefined;
   state.isLast = word !== undefined;
   if (results.length === 0) return { stop: undefined, messages: said, waits: true };
-  const parts = framed(state, compilation, { results, word });
+  const parts = frameResults(state, compilation, { results, word });
   const answered = add(state, { role: "tool", parts }, lowestTrust(trusts));
   const messages = [...said, answered];
-  return waits ? { stop: undefined, messages, waits } : { stop: stop && endOf(state, stop), messages };
+  return waits ? { stop: undefined, messages, waits } : { stop: stop && stopReasonFor(state, stop), messages };
 }
 
 /** Shown while a call runs; of what comes faster than it is heard, the last. */
@@ -131,7 +131,7 @@ async function* withProgress<T>(
 }
 
 /** All results, each in its share of the room; the last with the platform's word, where there is one. */
-function framed(
+function frameResults(
   state: TurnState,
   compilation: Compilation,
   { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
@@ -161,22 +161,22 @@ function roomFor(state: TurnState, compilation: Compilation, calls: number): num
   return Math.min(state.setup.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
 }
 
-interface Answered {
+interface AnsweredCall {
   readonly outcome: ToolOutcome;
   readonly trust: Trust;
   readonly later?: LaterAnswer;
 }
 
 /** The platform's words. With the model's own in them, what it called and with what input, they are not the platform's alone. */
-const refusal = (text: string, trust: Trust = "platform"): Answered => ({
+const refuseCall = (text: string, trust: Trust = "platform"): AnsweredCall => ({
   outcome: { text: untrusted(text), failed: true },
   trust,
 });
 
 /** It counts as a call: a model that writes on and on is stopped like any other. */
-function refusedUnread(state: TurnState, sentence: string): Answered {
+function refusedUnread(state: TurnState, sentence: string): AnsweredCall {
   state.calls++;
-  return refusal(sentence);
+  return refuseCall(sentence);
 }
 
 /** Whether a tool can be called, or must be found first, and by which tool. */
@@ -192,45 +192,46 @@ function deferral(
 }
 
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
-async function answer(
+async function answerCall(
   state: TurnState,
   compilation: Compilation,
   call: CallPart,
   progress: (sentence: Untrusted) => void,
-): Promise<Answered> {
+): Promise<AnsweredCall> {
   state.calls++;
   const tool = state.setup.agent.tools.includes(call.tool) ? state.parts.tools.get(call.tool) : undefined;
   if (state.recorded !== undefined) return recorded(state.parts, state.recorded.get(call.id));
   if (tool === undefined) {
-    return refusal(noSuchTool(call.tool, state.setup.agent.tools), "agent");
+    return refuseCall(noSuchTool(call.tool, state.setup.agent.tools), "agent");
   }
   const only = state.setup.parameters?.tools;
   // The tool that finds others may be called wherever others may.
   if (only !== undefined && !only.includes(call.tool) && tool.forwards === undefined)
-    return refusal(notForThisMessage(call.tool, only));
+    return refuseCall(notForThisMessage(call.tool, only));
   const { finder, isReady } = deferral(state, compilation, call.tool);
-  if (!isReady) return refusal(notLoaded(call.tool, finder));
+  if (!isReady) return refuseCall(notLoaded(call.tool, finder));
   const wrongState = outOfState(tool, IN_TURN);
-  if (wrongState !== undefined) return refusal(notNow(call.tool, wrongState));
+  if (wrongState !== undefined) return refuseCall(notNow(call.tool, wrongState));
   const problem = tool.check(call.input);
-  if (problem !== undefined) return refusal(problem, "agent");
+  if (problem !== undefined) return refuseCall(problem, "agent");
   const limits = limitsOf(state.setup.agent, tool);
   const used = state.used.get(call.tool) ?? 0;
-  if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
+  if (used >= limits.calls) return refuseCall(tooOften(call.tool, limits.calls));
   const { taint } = compilation;
   const tainted = whenTainted(state, tool, call.input, taint);
-  if (tainted === "refuse") return refusal(afterOutsideText(call.tool));
+  if (tainted === "refuse") return refuseCall(afterOutsideText(call.tool));
   const mustAsk = tainted === "ask";
   const instead = state.parts.steps.beforeCall(state, { call, tool, taint, mustAsk });
-  if (instead === undefined && mustAsk) return refusal(afterOutsideText(call.tool));
+  if (instead === undefined && mustAsk) return refuseCall(afterOutsideText(call.tool));
   if (instead !== undefined) {
-    if ("refuses" in instead) return refusal(instead.refuses);
+    if ("refuses" in instead) return refuseCall(instead.refuses);
     state.used.set(call.tool, used + 1);
     const said = { outcome: { text: "message" in instead ? instead.message : untrusted(""), failed: false } } as const;
     return { ...said, trust: "platform", ...("later" in instead && { later: instead.later }) };
   }
   const { outcome, later } = await runOnce(state, tool, call, { taint, progress });
-  if (later !== undefined && state.lease.claim.batchMembers !== undefined) return refusal(laterForSeveral(call.tool));
+  if (later !== undefined && state.lease.claim.batchMembers !== undefined)
+    return refuseCall(laterForSeveral(call.tool));
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
   if (!outcome.failed || tool.effect === "external") state.used.set(call.tool, used + 1);
   if (!outcome.failed) plan(state, outcome.writes ?? []);
@@ -259,8 +260,8 @@ function whenTainted({ setup, lease }: TurnState, tool: Tool, input: Json, taint
 }
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
-async function recorded(parts: Parts, result: RecordedResult | undefined): Promise<Answered> {
-  if (result === undefined) return refusal(RECORDING_HAS_NO_ANSWER);
+async function recorded(parts: Parts, result: RecordedResult | undefined): Promise<AnsweredCall> {
+  if (result === undefined) return refuseCall(RECORDING_HAS_NO_ANSWER);
   const outcome = hidden(parts, result);
   return { outcome: { ...outcome, text: await redacted(outcome.text) }, trust: "contact" };
 }
@@ -272,14 +273,14 @@ async function runOnce(
   call: CallPart,
   how: How,
 ): Promise<Pick<ToolRun, "outcome" | "later">> {
-  if (tool.effect !== "external") return run(state, tool, call, how);
+  if (tool.effect !== "external") return runCall(state, tool, call, how);
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
   const key = journalKey(state, { tool: tool.schema.name, input: call.input });
   const journal = await store.beginCall(scope, key, clock.recorded());
   if (journal.state === "done") return { outcome: journal.outcome };
-  if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]);
-  const { outcome, isKnown } = await run(state, tool, call, how);
+  if (journal.state !== "new") return refuseCall(NOT_AGAIN[journal.state]);
+  const { outcome, isKnown } = await runCall(state, tool, call, how);
   if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock.recorded()));
   state.lease.signal.throwIfAborted();
   return { outcome };
@@ -291,7 +292,7 @@ interface How {
   readonly progress: (sentence: Untrusted) => void;
 }
 
-async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<ToolRun> {
+async function runCall(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<ToolRun> {
   const { parts, lease, setup } = state;
   const { thread, turn } = lease.claim;
   const events = claimOf(state).events.map(({ id }) => id);
@@ -344,7 +345,7 @@ const isReply = (state: TurnState, { tool }: CallPart, limit: StopReason): boole
   tool === REPLY_TOOL && (limit === "modelCalls" || limit === "toolCalls") && unansweredOf(state) !== undefined;
 
 /** Why a turn ends that a limit ends. Where each of several senders has a reply, nothing is missing. */
-function endOf(state: TurnState, limit: StopReason): StopReason {
+function stopReasonFor(state: TurnState, limit: StopReason): StopReason {
   const isWhole = (limit === "modelCalls" || limit === "toolCalls") && unansweredOf(state)?.length === 0;
   return isWhole ? "answered" : limit;
 }

@@ -36,7 +36,7 @@ const ATTEMPTS = 2;
  */
 export function finalAnswer(state: TurnState, stop: StopReason): AnswerVerdict {
   const { agent, model } = state.setup;
-  const texts = textsOf(state);
+  const texts = textsByMessage(state);
   if (agent.output === undefined || stop === "recording ended") {
     const gone = endedBy(state, stop);
     if (gone !== undefined && !hasSpoken(state)) throw gone;
@@ -49,7 +49,7 @@ export function finalAnswer(state: TurnState, stop: StopReason): AnswerVerdict {
   const isOpen = (stop === "answered" || endedBy(state, stop) !== undefined) && state.misfits < ATTEMPTS;
   const gone = limit && endedBy(state, limit);
   if (isOpen && gone !== undefined) throw gone;
-  if (isOpen && limit === undefined) return { again: asked(state, read.problem) };
+  if (isOpen && limit === undefined) return { again: askAgain(state, read.problem) };
   const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
   throw new StrataError(
     "output_invalid",
@@ -80,7 +80,7 @@ function endedBy({ setup, left }: TurnState, stop: StopReason): StrataError | un
 }
 
 /** What the model said in each message of the turn. */
-const textsOf = ({ added }: TurnState): readonly (readonly string[])[] =>
+const textsByMessage = ({ added }: TurnState): readonly (readonly string[])[] =>
   added.map(({ message }) =>
     message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
   );
@@ -91,7 +91,7 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
 }
 
 /** What the agent has said in the turn: by a call to its only sender, else all its texts. */
-export const saidSoFar = (state: TurnState): Spoken | null => soleReply(state) ?? wholeOf(textsOf(state));
+export const saidSoFar = (state: TurnState): Spoken | null => soleReply(state) ?? wholeOf(textsByMessage(state));
 
 /** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */
 const hasSpoken = (state: TurnState): boolean =>
@@ -100,7 +100,7 @@ const hasSpoken = (state: TurnState): boolean =>
 const WARNING = ownKind("warning");
 
 /** The platform's own word, framed like everything that comes after the system. */
-function asked(state: TurnState, problem: string): TranscriptMessage {
+function askAgain(state: TurnState, problem: string): TranscriptMessage {
   const header = { kind: WARNING, trust: "platform", at: state.parts.clock.recorded() } as const;
   const text = frame(header, untrusted(answerAgain(problem)));
   return add(state, { role: "user", parts: [{ type: "text", text }] }, "platform");
@@ -120,7 +120,7 @@ function readOutput(schema: JsonObject, text: string): ReadOutput {
   try {
     const value: Json = JSON.parse(json);
     const { success, error } = checkerOf(schema).safeParse(value);
-    return success ? { value } : { problem: problemOf(schema, error) };
+    return success ? { value } : { problem: firstProblem(schema, error) };
   } catch (thrown) {
     if (thrown instanceof StrataError) throw thrown;
     return { problem: thrown instanceof SyntaxError ? NOT_JSON : TOO_DEEP };
@@ -128,7 +128,7 @@ function readOutput(schema: JsonObject, text: string): ReadOutput {
 }
 
 /** The first problem by the names that the schema itself uses, and no others. */
-function problemOf(schema: JsonObject, { issues: [issue] }: z.ZodError): string {
+function firstProblem(schema: JsonObject, { issues: [issue] }: z.ZodError): string {
   if (issue === undefined) return UNFIT;
   const known = namesIn(schema);
   const isKnown = issue.path.every((step) => typeof step === "number" || known.has(String(step)));

@@ -363,7 +363,7 @@ async function undoneFor(store: Store, thread: Thread | undefined): Promise<Read
   for (let fork: Thread | undefined = thread; fork?.forkedFrom !== undefined; ) {
     const { id, createdAt } = fork;
     const forkedFrom: Point = fork.forkedFrom;
-    const beside = threads.filter((one) => one.id !== id && isSame(one.forkedFrom, forkedFrom));
+    const beside = threads.filter((one) => one.id !== id && isSamePoint(one.forkedFrom, forkedFrom));
     const turnsOf = async (one: ThreadId): Promise<readonly TurnRecord[]> => store.turns(thread.scope, one);
     const parents = await turnsOf(forkedFrom.thread);
     const point = parents.find((turn) => turn.id === forkedFrom.turn)?.seq ?? 0;
@@ -383,7 +383,7 @@ type Point = NonNullable<Thread["forkedFrom"]>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-const isSame = (one: Thread["forkedFrom"], other: Point): boolean =>
+const isSamePoint = (one: Thread["forkedFrom"], other: Point): boolean =>
   one !== undefined && one.thread === other.thread && one.turn === other.turn;
 
 /** The memory of a message has the same number; summaries list it among their sources. */

@@ -60,12 +60,12 @@ export async function pastOf(
     sent: thread === undefined ? [] : await store.sent(scope, thread, turns),
     starts: asksOthers ? await store.starts(agent.org, agent.name, closedChannels(parts)) : [],
     ...(thread !== undefined && { thread }),
-    ...(epoch && { prefix: epoch.prefix, start: { epoch: epoch.n, messages: startOf(epoch) } }),
+    ...(epoch && { prefix: epoch.prefix, start: { epoch: epoch.n, messages: opening(epoch) } }),
   };
 }
 
 /** The messages before the thread's own: what was frozen, and what cuts have left. */
-const startOf = ({ transcript }: Pick<Epoch, "transcript">): readonly Message[] => {
+const opening = ({ transcript }: Pick<Epoch, "transcript">): readonly Message[] => {
   const own = transcript.findIndex(({ turn }) => turn !== null);
   return transcript.slice(0, own < 0 ? transcript.length : own).map(({ message }) => message);
 };
@@ -106,7 +106,7 @@ function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compila
   let commonStart: number | undefined;
   const startInCommon = (): number => {
     if (commonStart !== undefined) return commonStart;
-    const [was, is] = [past.start?.messages ?? [], startOf(epoch)].map((all) => all.map((one) => JSON.stringify(one)));
+    const [was, is] = [past.start?.messages ?? [], opening(epoch)].map((all) => all.map((one) => JSON.stringify(one)));
     const differs = is?.findIndex((one, i) => one !== was?.[i]) ?? 0;
     commonStart = differs < 0 ? (is?.length ?? 0) : differs;
     return commonStart;

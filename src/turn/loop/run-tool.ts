@@ -70,7 +70,7 @@ export async function runTool(
   const stop = (): void => stopped.reject(ends.reason);
   ends.addEventListener("abort", stop, { once: true });
   try {
-    if (ends.aborted) return failure(stoppedBefore(tool.schema.name));
+    if (ends.aborted) return failedRun(stoppedBefore(tool.schema.name));
     const tell = (message: string): void => {
       if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(message)), MOST_SAID, "…")));
     };
@@ -88,7 +88,8 @@ export async function runTool(
       ...(later && { later }),
     };
   } catch (thrown) {
-    if (!ends.aborted) return failure(await redacted(untrusted(vault.hide(failed(tool.schema.name, wordsOf(thrown))))));
+    if (!ends.aborted)
+      return failedRun(await redacted(untrusted(vault.hide(failed(tool.schema.name, thrownMessage(thrown))))));
     return left(tool, signal.aborted ? STOPPED : tookTooLong(seconds));
   } finally {
     ends.removeEventListener("abort", stop);
@@ -119,19 +120,19 @@ function limited({ store }: Parts, { writes, ...rest }: ToolOutcome, most: reado
   return { ...rest, writes: writes.map((write) => store.writes.of(write).limited(write, most)) };
 }
 
-function failure(message: string): ToolRun {
+function failedRun(message: string): ToolRun {
   return { outcome: { text: untrusted(message), failed: true }, isKnown: true };
 }
 
 function left({ schema, effect }: Tool, ending: string): ToolRun {
-  if (effect !== "external") return failure(failed(schema.name, `it ${ending}`));
-  return { ...failure(abandoned(schema.name, ending)), isKnown: false };
+  if (effect !== "external") return failedRun(failed(schema.name, `it ${ending}`));
+  return { ...failedRun(abandoned(schema.name, ending)), isKnown: false };
 }
 
 /** Characters of one sign of life. */
 const MOST_SAID = 200;
 
-const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+const thrownMessage = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 function hiddenInput(vault: Parts["vault"], input: Json): Json {
   if (typeof input === "string") return vault.hide(input);

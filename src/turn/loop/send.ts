@@ -191,7 +191,7 @@ export async function* askPlanned(
     if (!state.lease.signal.aborted) unknown = 0;
     throw thrown;
   } finally {
-    const bill = record(state, compilation, request, { ...began, reply, prediction });
+    const bill = recordRequest(state, compilation, request, { ...began, reply, prediction });
     await settle(reply === null ? unknown : bill);
   }
 }
@@ -226,7 +226,7 @@ async function* listen({ setup, lease, parts }: TurnState, request: Request): As
 }
 
 /** What Strata knows of a request and its answer by itself. */
-interface Counted extends Pick<TurnSetup, "card" | "count"> {
+interface EstimateInput extends Pick<TurnSetup, "card" | "count"> {
   readonly prediction: Prediction;
   readonly parameters: Parameters;
 }
@@ -241,7 +241,7 @@ const BELIEVED = 10;
  * Impossible usage is kept as reported but billed by what was counted here, and so is a reply that had to be cut off: one absurd
  * report must not use up what an agent may spend, and a reply without figures must not be free.
  */
-function credible(reply: Reply, { prediction, parameters, card: { contextWindow }, count }: Counted): Reply {
+function credible(reply: Reply, { prediction, parameters, card: { contextWindow }, count }: EstimateInput): Reply {
   const { read, write, writeLong, input } = prediction;
   const { usage, capped } = reply;
   // Some models reason beyond the length that was asked for, but not beyond their window.
@@ -261,7 +261,7 @@ interface AskResult {
 }
 
 /** What it has cost, in US dollars, goes into the record with it. */
-function record(
+function recordRequest(
   state: TurnState,
   { epoch, own, ledger, taint }: Compilation,
   { tail, breakpoints, parameters, compare }: Request,

@@ -214,10 +214,10 @@ export function keepOf(setup: Pick<TurnSetup, "agent" | "card">): { readonly kee
   return { keep: { tokens, read, write, floor: { plain: 8_000, withResults: 12_000 } } };
 }
 
-type Asking = Pick<TurnSetup, "agent" | "card" | "reasoning" | "parameters">;
+type ModelSetup = Pick<TurnSetup, "agent" | "card" | "reasoning" | "parameters">;
 
 /** How the model is to answer: at most what is reserved for the reply, and in the form that the agent declares. */
-export function parametersOf(setup: Asking): Parameters {
+export function parametersOf(setup: ModelSetup): Parameters {
   const { agent, card, reasoning, parameters = {} } = setup;
   const { maxTokens = Number.POSITIVE_INFINITY } = parameters;
   return {
@@ -230,13 +230,13 @@ export function parametersOf(setup: Asking): Parameters {
 }
 
 /** The ledger of a request, with the parameters that the model does not get. */
-export function withOmitted(setup: Asking, { omitted: _, ...ledger }: Ledger): Ledger {
+export function withOmitted(setup: ModelSetup, { omitted: _, ...ledger }: Ledger): Ledger {
   const { omitted } = sampling(setup);
   return omitted.length === 0 ? ledger : { ...ledger, omitted };
 }
 
 /** What the call asks for replaces what the agent declares. */
-function sampling({ agent, card, reasoning, parameters: { temperature, topP } = {} }: Asking) {
+function sampling({ agent, card, reasoning, parameters: { temperature, topP } = {} }: ModelSetup) {
   const given = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
   return samplingFor(card, Object.keys(given).length > 0 ? given : (agent.parameters ?? {}), reasoning);
 }

@@ -91,9 +91,9 @@ function withoutSkills(agent: Agent, layers: readonly Layer[]): StoredTexts["con
 }
 
 const contentsOf = (agent: Agent, layers: readonly Layer[], active: ActiveTexts): StoredTexts["contents"] =>
-  new Map(layers.map((layer) => [layer.id, contentOf(agent, layer, active)]));
+  new Map(layers.map((layer) => [layer.id, storedContent(agent, layer, active)]));
 
-function contentOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
+function storedContent(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
   if (layer.source.kind === "skills") return skillsOf(agent, layer, active);
   const { version, text, textTrust: trust, line } = activeText(agent, { layer }, active);
   if (version === null || text === undefined) return { kind: "empty", because: "nothing is declared" };

@@ -33,7 +33,7 @@ export function unremembered(
   reply: Reply,
   shown: SentTexts,
 ): readonly (EventId | OutboxId)[] {
-  const secret = events.filter((event) => holdsSecret(wordsOf(event)));
+  const secret = events.filter((event) => holdsSecret(searchableText(event)));
   const said = reply.text ?? "";
   // The filter of replies has already put a mark in the place of a key: what is left around it is no memory either.
   const isKept = !holdsSecret(said) && !REMOVED.test(said) && !repeats(said, shownAsMemory(shown));
@@ -42,7 +42,7 @@ export function unremembered(
 
 const holdsSecret = (text: string): boolean => findSecrets(text).length > 0;
 
-const wordsOf = ({ name, content }: StoredEvent): string =>
+const searchableText = ({ name, content }: StoredEvent): string =>
   [name ?? "", ...content.flatMap((part) => (isMedia(part) ? [] : [...saidInPart(part), partText(part)]))].join("\n");
 
 /** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by a tool. */

@@ -93,7 +93,7 @@ type Line = Omit<z.infer<typeof LINE>, "at"> & { readonly n: number; readonly at
 /** Where the virtual clock of a recording without times starts. */
 const START = Date.UTC(2024, 0, 1);
 
-interface Draft {
+interface ExchangeDraft {
   readonly thread: string;
   readonly contact: string;
   readonly events: NewEvent[];
@@ -121,20 +121,20 @@ export function readRecording(
   text: string,
   options: { readonly file: string; readonly digest: string; readonly gap: number },
 ): readonly Exchange[] {
-  const exchanges: Draft[] = [];
-  const current = new Map<string, Draft>();
+  const exchanges: ExchangeDraft[] = [];
+  const current = new Map<string, ExchangeDraft>();
   for (const line of timed(parseLines(text, options.file), options.gap)) {
     const running = current.get(line.thread);
-    const draft = running === undefined || begins(line, running) ? begin(line) : running;
+    const draft = running === undefined || begins(line, running) ? newExchange(line) : running;
     if (draft !== running) exchanges.push(draft);
     current.set(line.thread, draft);
-    take(draft, line, options);
+    takeLine(draft, line, options);
   }
   return exchanges;
 }
 
 /** The agent's next line after a long pause is no part of its reply: it has begun to talk again. */
-function begins(line: Line, { last, open }: Draft): boolean {
+function begins(line: Line, { last, open }: ExchangeDraft): boolean {
   if (line.from === "contact") return last.from !== "contact";
   return line.from === "agent" && last.from === "agent" && open.size === 0 && line.at - last.at > PAUSE;
 }
@@ -148,16 +148,16 @@ function parseLine(raw: string, n: number, file: string): Omit<Line, "at"> & { a
   try {
     value = JSON.parse(raw);
   } catch (cause) {
-    throw broken(file, n, `${JSON.stringify(raw.slice(0, 80))} is not JSON`, cause);
+    throw brokenLine(file, n, `${JSON.stringify(raw.slice(0, 80))} is not JSON`, cause);
   }
   const parsed = LINE.safeParse(value);
   if (!parsed.success) {
     const { path = [], message = "it has another form" } = parsed.error.issues[0] ?? {};
-    throw broken(file, n, `${path.join(".") || "the line"}: ${message}${insteadOf(value, path)}`);
+    throw brokenLine(file, n, `${path.join(".") || "the line"}: ${message}${insteadOf(value, path)}`);
   }
   const { at, ...line } = parsed.data;
   if (line.from === "tool" && line.id === undefined)
-    throw broken(file, n, "a tool line needs the id of the call it answers");
+    throw brokenLine(file, n, "a tool line needs the id of the call it answers");
   return { ...line, n, ...(at === undefined ? {} : { at: Date.parse(at) }) };
 }
 
@@ -170,7 +170,7 @@ function insteadOf(line: unknown, path: readonly PropertyKey[]): string {
   return path.length === 0 || found === undefined ? "" : `, not ${JSON.stringify(found).slice(0, 80)}`;
 }
 
-function broken(file: string, line: number, what: string, cause?: unknown): StrataError {
+function brokenLine(file: string, line: number, what: string, cause?: unknown): StrataError {
   const expected =
     '{"thread", "from": "contact" | "agent" | "tool", "text", "at"?, "contact"?, "name"?, "calls"?, "id"?}';
   return new StrataError(
@@ -191,12 +191,16 @@ function timed(lines: readonly (Omit<Line, "at"> & { at?: number })[], gap: numb
   });
 }
 
-function begin(line: Line): Draft {
+function newExchange(line: Line): ExchangeDraft {
   const { thread, contact = thread } = line;
   return { thread, contact, events: [], replies: [], results: new Map(), open: new Set(), at: line.at, last: line };
 }
 
-function take(draft: Draft, line: Line, { file, digest }: { readonly file: string; readonly digest: string }): void {
+function takeLine(
+  draft: ExchangeDraft,
+  line: Line,
+  { file, digest }: { readonly file: string; readonly digest: string },
+): void {
   switch (line.from) {
     case "contact":
       draft.events.push(eventOf(line, digest));
@@ -207,14 +211,14 @@ function take(draft: Draft, line: Line, { file, digest }: { readonly file: strin
       break;
     case "tool":
       if (line.id === undefined || !draft.open.delete(line.id))
-        throw broken(file, line.n, `no call ${JSON.stringify(line.id)} is open`);
+        throw brokenLine(file, line.n, `no call ${JSON.stringify(line.id)} is open`);
       draft.results.set(line.id, { text: untrusted(line.text), failed: false });
       break;
   }
   draft.last = line;
 }
 
-function takeReply(draft: Draft, line: Line, file: string, digest: string): void {
+function takeReply(draft: ExchangeDraft, line: Line, file: string, digest: string): void {
   // An agent that speaks first was asked by nobody in the recording: the platform asks it to begin.
   if (draft.events.length === 0) draft.events.push(opening(line, digest));
   if (draft.last.from !== "agent" || draft.replies.length === 0)
@@ -224,7 +228,7 @@ function takeReply(draft: Draft, line: Line, file: string, digest: string): void
   if (line.text !== "") reply?.texts.push(line.text);
   for (const { id, tool, input } of line.calls ?? []) {
     if (draft.open.has(id) || draft.results.has(id))
-      throw broken(file, line.n, `the call id ${JSON.stringify(id)} is used twice`);
+      throw brokenLine(file, line.n, `the call id ${JSON.stringify(id)} is used twice`);
     draft.open.add(id);
     reply?.calls.push({ id, tool: toolName(tool), input });
   }

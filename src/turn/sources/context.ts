@@ -104,15 +104,15 @@ export interface GatherContext {
   readonly timer?: Timer;
 }
 
-type Sent = Pick<GatherContext, "scope" | "senders" | "events">;
+type SenderContext = Pick<GatherContext, "scope" | "senders" | "events">;
 
 /** Whose thread an event is of. */
-export function senderOf({ thread }: StoredEvent, { scope, senders }: Sent): ContactId {
+export function senderOf({ thread }: StoredEvent, { scope, senders }: SenderContext): ContactId {
   return senders?.get(thread) ?? scope.contact;
 }
 
 /** Who wrote what the turn handles, each once, in the order of their first message. In a turn of its own nobody did. */
-export function sendersOf(context: Sent): readonly ContactId[] {
+export function sendersOf(context: SenderContext): readonly ContactId[] {
   const all = context.events.map((event) => senderOf(event, context));
   return [...new Set(all)].filter((contact) => contact !== SELF);
 }

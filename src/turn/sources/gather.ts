@@ -25,7 +25,7 @@ interface Note {
 }
 
 /** How one source ended. */
-type Ended = { readonly content: LayerContent } | { readonly because: string; readonly cause?: unknown };
+type SourceEnd = { readonly content: LayerContent } | { readonly because: string; readonly cause?: unknown };
 
 /** How long a source that only reads the store is waited for: a store that answers at all has done so by then. */
 const STORE_PATIENCE = 30_000;
@@ -51,18 +51,18 @@ export async function gather(agent: Agent, layers: readonly Layer[], context: Ga
 }
 
 /** Never rejects, so a source that fails after the deadline disturbs nobody. */
-async function ask(agent: Agent, layer: Layer, context: Asking): Promise<Ended> {
+async function ask(agent: Agent, layer: Layer, context: TimedContext): Promise<SourceEnd> {
   try {
-    return { content: await contentOf(agent, layer, context) };
+    return { content: await fillLayer(agent, layer, context) };
   } catch (thrown) {
     return { because: thrown instanceof Error ? thrown.message : String(thrown), cause: thrown };
   }
 }
 
 /** A context whose signal is aborted when the turn ends and when the time is up. */
-type Asking = GatherContext & { readonly signal: AbortSignal };
+type TimedContext = GatherContext & { readonly signal: AbortSignal };
 
-async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<LayerContent> {
+async function fillLayer(agent: Agent, layer: Layer, context: TimedContext): Promise<LayerContent> {
   const { source } = layer;
   const fill = context.live?.[source.kind];
   if (fill !== undefined) return fill(layer, context);
@@ -82,14 +82,14 @@ async function contentOf(agent: Agent, layer: Layer, context: Asking): Promise<L
 
 interface Deadline {
   /** Tells when the time is up; rejects when the turn is stopped. */
-  readonly reached: Promise<Ended>;
+  readonly reached: Promise<SourceEnd>;
   /** For those who work on: aborted when the time is up, when the turn is stopped, and when nobody waits any more. */
   readonly signal: AbortSignal;
   clear(): void;
 }
 
 function deadline(milliseconds: number, { signal, timer = realTimer }: GatherContext): Deadline {
-  const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+  const { promise, resolve, reject } = Promise.withResolvers<SourceEnd>();
   const late = new AbortController();
   const stop = (): void => {
     reject(asStrataError(signal?.reason, "turn_cancelled"));
@@ -122,7 +122,7 @@ const realTimer: Timer = (milliseconds, fire) => {
   return () => clearTimeout(timeout);
 };
 
-function collect(layers: readonly Layer[], ends: readonly Ended[], live: GatherContext["live"]): Gathered {
+function collect(layers: readonly Layer[], ends: readonly SourceEnd[], live: GatherContext["live"]): Gathered {
   const contents = new Map<LayerId, LayerContent>();
   const notes: Note[] = [];
   for (const [i, end] of ends.entries()) {
@@ -132,23 +132,23 @@ function collect(layers: readonly Layer[], ends: readonly Ended[], live: GatherC
       contents.set(layer.id, end.content);
       continue;
     }
-    if (layer.required) throw failed(layer, end);
+    if (layer.required) throw requiredLayerFailed(layer, end);
     const sentence = live?.[layer.source.kind]?.whenFailed ?? trusted(SOURCE_FAILED);
     contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}`, message: sentence });
     notes.push({
       layer: layer.id,
-      message: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
+      message: `the ${sourceName(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
     });
   }
   return { contents, notes };
 }
 
-function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>): StrataError {
-  const sentence = `the required layer ${id} has no content, its ${nameOf(source)} source failed: ${end.because}; run the turn again, or make the layer optional`;
-  return new StrataError("source_failed", sentence, { layer: id, source: nameOf(source) }, end.cause);
+function requiredLayerFailed({ id, source }: Layer, end: Extract<SourceEnd, { because: string }>): StrataError {
+  const sentence = `the required layer ${id} has no content, its ${sourceName(source)} source failed: ${end.because}; run the turn again, or make the layer optional`;
+  return new StrataError("source_failed", sentence, { layer: id, source: sourceName(source) }, end.cause);
 }
 
-const nameOf = (source: Source): string => (source.kind === "own" ? source.name : source.kind);
+const sourceName = (source: Source): string => (source.kind === "own" ? source.name : source.kind);
 
 /**
  * The tools of the turn as they were fixed at its start: how often each and the model may be called, in which states, and which of
@@ -161,7 +161,7 @@ async function allowance(agent: Agent, context: GatherContext): Promise<LayerCon
   if (agent.layers.some(({ source }) => source.kind === "limits"))
     return { kind: "text", text: trusted(await besidesLimits(agent, { tools, modelCalls })) };
   const intro = allowed(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call"));
-  const lines = await Promise.all(tools.map(async (tool) => line(tool, (await tool.waiting?.()) ?? [])));
+  const lines = await Promise.all(tools.map(async (tool) => allowanceLine(tool, (await tool.waiting?.()) ?? [])));
   // Names of tools and layers are the operator's, the states and numbers the platform's.
   return { kind: "text", text: trusted([intro, ...lines].join("\n")) };
 }
@@ -174,7 +174,9 @@ async function besidesLimits(
   const lines = await Promise.all(
     tools.map(async ({ name, states, waiting }) => {
       const waits = (await waiting?.()) ?? [];
-      return states === undefined && waits.length === 0 ? [] : [line({ name, ...(states && { states }) }, waits)];
+      return states === undefined && waits.length === 0
+        ? []
+        : [allowanceLine({ name, ...(states && { states }) }, waits)];
     }),
   );
   return [
@@ -194,7 +196,7 @@ function leftText(tools: readonly ToolAllowance[], progress: TurnProgress): stri
   return [leftNow(times(toolCalls, "tool call"), times(modelCalls, "model call")), ...lines].join("\n");
 }
 
-function line({ name, calls, states }: ToolAllowance, waiting: readonly string[]): string {
+function allowanceLine({ name, calls, states }: ToolAllowance, waiting: readonly string[]): string {
   const limits = [
     ...(calls === undefined ? [] : [times(calls)]),
     ...(states === undefined ? [] : [onlyWhile(states)]),

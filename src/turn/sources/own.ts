@@ -28,7 +28,7 @@ export type SourceContent = string | readonly (string | { readonly text: string;
 export function defineSource(definition: SourceDefinition): OwnSource {
   checkDefinition(definition);
   const { name, trust } = definition;
-  return { name, trust, load: async (context) => itemsOf(await definition.load(context)) };
+  return { name, trust, load: async (context) => readItems(await definition.load(context)) };
 }
 
 const FIELDS = ["name", "trust", "load"];
@@ -39,7 +39,7 @@ const LOAD = ["give", "run", "execute", "get", "fetch"];
 // Node takes the types of a module away without reading them: what they promise is looked at here.
 function checkDefinition(definition: unknown): void {
   if (typeof definition !== "object" || definition === null)
-    throw notWhole(undefined, `defineSource takes one object, and this is ${shown(definition)}`);
+    throw notWhole(undefined, `defineSource takes one object, and this is ${describeValue(definition)}`);
   const fields = new Map<string, unknown>(Object.entries(definition));
   const [name, trust, load] = FIELDS.map((field) => fields.get(field));
   const unknown = [...fields.keys()].find((field) => !FIELDS.includes(field));
@@ -47,14 +47,14 @@ function checkDefinition(definition: unknown): void {
     const meant = LOAD.includes(unknown) ? "; did you mean `load`?" : suggestion(unknown, FIELDS);
     throw notWhole(name, `there is no field \`${unknown}\`${meant}`);
   }
-  if (typeof name !== "string") throw notWhole(name, `\`name\` must be a text, and it is ${shown(name)}`);
+  if (typeof name !== "string") throw notWhole(name, `\`name\` must be a text, and it is ${describeValue(name)}`);
   if (!TRUSTS.some((one) => one === trust)) {
     const near = nearest(String(trust), TRUSTS);
     const meant = near === undefined ? "" : `; did you mean "${near}"?`;
     const words = TRUSTS.map((one) => JSON.stringify(one)).join(", ");
-    throw notWhole(name, `\`trust\` must be one of ${words}, and it is ${shown(trust)}${meant}`);
+    throw notWhole(name, `\`trust\` must be one of ${words}, and it is ${describeValue(trust)}${meant}`);
   }
-  if (typeof load !== "function") throw notWhole(name, `\`load\` must be a function, and it is ${shown(load)}`);
+  if (typeof load !== "function") throw notWhole(name, `\`load\` must be a function, and it is ${describeValue(load)}`);
 }
 
 function notWhole(name: unknown, problem: string): StrataError {
@@ -63,23 +63,23 @@ function notWhole(name: unknown, problem: string): StrataError {
 }
 
 /** What a source gave as items, the empty ones left out. Throws a sentence for the note where it is none of what it may give. */
-function itemsOf(given: unknown): readonly SourceItem[] {
+function readItems(given: unknown): readonly SourceItem[] {
   if (given === undefined || given === null) return [];
   const all: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (!Array.isArray(given) && typeof given !== "string") throw notGiven(shown(given));
-  return all.map(itemOf).filter(({ text }) => text.trim() !== "");
+  if (!Array.isArray(given) && typeof given !== "string") throw notGiven(describeValue(given));
+  return all.map(readItem).filter(({ text }) => text.trim() !== "");
 }
 
-function itemOf(one: unknown, i: number): SourceItem {
+function readItem(one: unknown, i: number): SourceItem {
   if (typeof one === "string") return { text: untrusted(one) };
   if (typeof one !== "object" || one === null)
-    throw notGiven(`${one === undefined ? "nothing" : shown(one)} at place ${i + 1} of its list`);
+    throw notGiven(`${one === undefined ? "nothing" : describeValue(one)} at place ${i + 1} of its list`);
   const text: unknown = "text" in one ? one.text : undefined;
   const at: unknown = "at" in one ? one.at : undefined;
-  if (typeof text !== "string") throw notGiven(`an entry ${i + 1} whose \`text\` is ${shown(text)}`);
+  if (typeof text !== "string") throw notGiven(`an entry ${i + 1} whose \`text\` is ${describeValue(text)}`);
   if (at === undefined) return { text: untrusted(text) };
   if (typeof at !== "number" || Number.isNaN(new Date(at).getTime()))
-    throw notGiven(`an entry ${i + 1} whose \`at\` is ${shown(at)} and no time in milliseconds since 1970`);
+    throw notGiven(`an entry ${i + 1} whose \`at\` is ${describeValue(at)} and no time in milliseconds since 1970`);
   return { text: untrusted(text), at };
 }
 
@@ -87,7 +87,7 @@ const notGiven = (what: string): Error =>
   new Error(`it gave ${what}; it may give a text, a list of texts or of { text, at }, or nothing`);
 
 // Objects are named and not printed: they may be of any depth.
-function shown(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
@@ -102,8 +102,8 @@ export async function own(name: string, context: GatherContext, signal: AbortSig
   if (source === undefined)
     return { kind: "empty", because: `no source is named ${name}${suggestion(name, [...sources.keys()])}` };
   // Looked at here too, for not all sources come from `defineSource`.
-  const items = await hidden(vault, async () =>
-    itemsOf(await source.load({ scope, events, at, signal, secret: vault.secret })),
+  const items = await hidingSecrets(vault, async () =>
+    readItems(await source.load({ scope, events, at, signal, secret: vault.secret })),
   );
   return {
     kind: "items",
@@ -127,15 +127,15 @@ const EMPTY: Vault = {
 };
 
 /** What a source throws is told in a note: without secrets. */
-async function hidden<T>(vault: Vault, work: () => Promise<T>): Promise<T> {
+async function hidingSecrets<T>(vault: Vault, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    throw new Error(vault.hide(wordsOf(thrown) || "it failed without an error message"));
+    throw new Error(vault.hide(failureMessage(thrown) || "it failed without an error message"));
   }
 }
 
-function wordsOf(thrown: unknown): string {
+function failureMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message.trim();
   return typeof thrown === "string" || typeof thrown === "number" ? String(thrown).trim() : "";
 }

@@ -21,7 +21,7 @@ export function argumentProblem(
 
 /** The part of a sentence that names the value, and what it must be; `called` is the name of the outermost value. */
 export function valueProblem(problem: z.core.$ZodIssue, whole: unknown, called: string): string {
-  const name = problem.path.length === 0 ? called : quoted(problem.path.join("."));
+  const name = problem.path.length === 0 ? called : quoteShort(problem.path.join("."));
   const value = problem.path.reduce<unknown>(member, whole);
   switch (problem.code) {
     case "unrecognized_keys":
@@ -61,7 +61,7 @@ function kind(expected: string): string {
 }
 
 export function listed(words: readonly string[]): string {
-  return words.length === 0 ? "none" : words.map(quoted).join(", ");
+  return words.length === 0 ? "none" : words.map(quoteShort).join(", ");
 }
 
 /** Objects are named and not printed: a value of a hundred thousand levels cannot be. */
@@ -70,9 +70,9 @@ export function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "string" ? quoted(value) : String(value);
+  return typeof value === "string" ? quoteShort(value) : String(value);
 }
 
-function quoted(text: string): string {
+function quoteShort(text: string): string {
   return JSON.stringify(truncateText(text, SHOWN, "…"));
 }

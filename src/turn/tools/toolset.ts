@@ -38,11 +38,11 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
     const { name } = tool.schema;
     if (byName.has(name))
       throw new StrataError("invalid_input", `two tools are named ${name}; rename one of them`, { name });
-    byName.set(name, checked(tool));
+    byName.set(name, withChecks(tool));
   }
   const get = (name: string): Tool | undefined => {
     const family = families.find(({ prefix }) => name.startsWith(prefix) && name.length > prefix.length);
-    return byName.get(name) ?? (family && checked(family.tool(name.slice(family.prefix.length))));
+    return byName.get(name) ?? (family && withChecks(family.tool(name.slice(family.prefix.length))));
   };
   const schemaOf = (name: string, agent: ToolReader): ToolSchema => {
     const tool = get(name);
@@ -62,7 +62,7 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
 }
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
-function checked(tool: Tool): Tool {
+function withChecks(tool: Tool): Tool {
   const { effect, trust, limits, returnsMemories, hidesSecrets, listedIn, states } = tool;
   return {
     // Read each time, so that lint sees one that changes.
@@ -119,7 +119,7 @@ function recordedTool(value: unknown, index: number): Tool {
   if (!parsed.success) throw notATool(index, "it needs a name, and a JSON Schema as parameters or input_schema");
   const { name, description, parameters, input_schema: inputSchema } = parsed.data;
   return {
-    schema: { name: nameOf(name, index), description, input: canonical(parameters ?? inputSchema) },
+    schema: { name: readToolName(name, index), description, input: canonical(parameters ?? inputSchema) },
     effect: "none",
     trust: "contact",
     // What was recorded was asked for in its time; whether it fits the schema of today changes nothing.
@@ -128,7 +128,7 @@ function recordedTool(value: unknown, index: number): Tool {
   };
 }
 
-function nameOf(name: string, index: number): ToolName {
+function readToolName(name: string, index: number): ToolName {
   try {
     return toolName(name);
   } catch (thrown) {

@@ -36,7 +36,7 @@ export async function compose(
   const threads = await parts.store.threads(scope, MOST_THREADS);
   const found = threads.find((one) => one.channel === channel && one.key === key);
   const thread = found && (await upToDate(parts, found));
-  const setup = await setupOf(parts, thread ?? { scope, version: agent.version }, given(mode));
+  const setup = await setupOf(parts, thread ?? { scope, version: agent.version }, modeField(mode));
   const epoch = thread && (await parts.store.epoch(scope, thread.id));
   const turn = turnId(issueId("turn", parts.clock.real(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
@@ -66,7 +66,7 @@ export async function compose(
   };
 }
 
-const given = (mode: Mode | undefined) => (mode === undefined ? {} : { mode });
+const modeField = (mode: Mode | undefined) => (mode === undefined ? {} : { mode });
 
 /** Tokens for any prompt. */
 const ENDLESS = Number.MAX_SAFE_INTEGER;

@@ -39,7 +39,7 @@ export function seenOfBody(
   const blocks = [...tools, ...system, ...said, ...passing];
   return {
     ...when,
-    model: textOf(body["model"]),
+    model: stringOrEmpty(body["model"]),
     blocks: body["cache_control"] === undefined ? blocks : automatic(blocks, lifetimeOf(body)),
     ...modeOf(body["prompt_cache_options"]),
   };
@@ -96,7 +96,7 @@ function contentBlocks(content: unknown, speaking: Speaking): readonly SeenBlock
 }
 
 const isTail = (part: unknown): boolean => {
-  const text = isFields(part) ? textOf(part["text"]) : "";
+  const text = isFields(part) ? stringOrEmpty(part["text"]) : "";
   return text.startsWith("# Layer ") && looksLikeOurs(text.split("\n", 1)[0] ?? "");
 };
 
@@ -148,7 +148,7 @@ const KINDS: Readonly<Record<string, SeenBlock["kind"]>> = {
 
 function kindOf(part: unknown, role: string): SeenBlock["kind"] {
   if (role === "tool") return "tool-result";
-  const type = isFields(part) ? textOf(part["type"]) : "";
+  const type = isFields(part) ? stringOrEmpty(part["type"]) : "";
   return (Object.hasOwn(KINDS, type) ? KINDS[type] : undefined) ?? (role === "system" ? "system" : "text");
 }
 
@@ -161,7 +161,7 @@ function countedText(part: unknown): string {
   const words = part["text"] ?? part["thinking"] ?? part["content"] ?? part["output"] ?? part["summary"];
   if (words !== undefined) return countedText(words);
   const input = part["input"] ?? part["arguments"];
-  return `${textOf(part["name"])} ${typeof input === "string" ? input : (JSON.stringify(input) ?? "")}`;
+  return `${stringOrEmpty(part["name"])} ${typeof input === "string" ? input : (JSON.stringify(input) ?? "")}`;
 }
 
 /** The layers whose headings a text contains. */
@@ -210,7 +210,7 @@ function modeOf(options: unknown): Pick<SeenRequest, "mode"> {
 const toolNameIn = (tool: unknown): string => {
   if (!isFields(tool)) return "tools";
   const inner = tool["function"];
-  return textOf(tool["name"] ?? (isFields(inner) ? inner["name"] : undefined));
+  return stringOrEmpty(tool["name"] ?? (isFields(inner) ? inner["name"] : undefined));
 };
 
 const isFields = (value: unknown): value is Fields =>
@@ -218,4 +218,4 @@ const isFields = (value: unknown): value is Fields =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const stringOrEmpty = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -52,10 +52,10 @@ function lookbackCache(walk: Walk, entries: Entries, rules: LookbackRules): Part
   const found = longestFound(walk, valid, { entries, rules });
   if (found !== undefined) entries.refresh(idAt(walk, found), walk.request);
   const a = found === undefined ? 0 : sumAt(walk, found);
-  const b = Math.max(a, end(walk, valid.filter(({ lifetime }) => lifetime === "1h").at(-1)));
-  const c = Math.max(b, end(walk, valid.at(-1)));
+  const b = Math.max(a, tokensUpTo(walk, valid.filter(({ lifetime }) => lifetime === "1h").at(-1)));
+  const c = Math.max(b, tokensUpTo(walk, valid.at(-1)));
   for (const breakpoint of valid)
-    keep(walk, breakpoint, { entries, rules, isRead: found !== undefined && breakpoint.index <= found });
+    keepEntry(walk, breakpoint, { entries, rules, isRead: found !== undefined && breakpoint.index <= found });
   return { read: a, write1h: b - a, write5m: c - b, problems };
 }
 
@@ -102,7 +102,7 @@ function positionsOf(blocks: readonly SeenBlock[]): readonly number[] {
 }
 
 /** What was read and is held lives on as it was written; all else is written as the breakpoint says. */
-function keep(
+function keepEntry(
   walk: Walk,
   { index, lifetime }: ValidBreakpoint,
   { entries, rules, isRead }: { readonly entries: Entries; readonly rules: LookbackRules; readonly isRead: boolean },
@@ -114,7 +114,7 @@ function keep(
 
 const idAt = ({ ids }: Walk, index: number): number => ids[index] ?? -1;
 const sumAt = ({ sums }: Walk, index: number): number => sums[index] ?? 0;
-const end = (walk: Walk, breakpoint: ValidBreakpoint | undefined): number =>
+const tokensUpTo = (walk: Walk, breakpoint: ValidBreakpoint | undefined): number =>
   breakpoint === undefined ? 0 : sumAt(walk, breakpoint.index);
 
 type LongestRules = Extract<CacheRules, { kind: "longest" }>;

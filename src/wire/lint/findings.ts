@@ -49,7 +49,7 @@ const unstable: Check = ({ unstable: sections }) =>
   }));
 
 /** A tool that tells what is so now says `currently` of its answers: that is no claim about now. */
-const texts: Check = (subject) =>
+const textFindings: Check = (subject) =>
   subject.texts.flatMap(({ section, part, text }) =>
     lintText(text)
       .filter(({ rule }) => rule !== "word-of-now" || section.startsWith("layer "))
@@ -101,7 +101,7 @@ const smallSystem: Check = ({ system }) =>
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-const sizeOf = ({ prefix }: Subject): number => sum(prefix.map((entry) => entry.tokens));
+const prefixTokens = ({ prefix }: Subject): number => sum(prefix.map((entry) => entry.tokens));
 
 /** Without a record: new tokens of a turn and tokens of the tail as they were measured (CACHING §4.4, §3); half of the new ones ask. */
 const USUAL = { turn: { events: 116, grows: 233 }, tail: 290 };
@@ -111,7 +111,7 @@ const BASIS = { record: "medians of the record", usual: "as measured on other th
 /** CACHING §3.5: the gap, and in threads of which length filling it pays. */
 const belowMinimum: Check = (subject) => {
   const { rates, length, observed } = subject;
-  const size = sizeOf(subject);
+  const size = prefixTokens(subject);
   if (size >= rates.minimum) return [];
   const { turn = USUAL.turn, tail = USUAL.tail } = observed;
   const growth = { ...turn, tail };
@@ -140,10 +140,10 @@ function paysWhen(pays: PaddingPays | undefined): string {
 const largeTail: Check = (subject) => {
   const { tail } = subject.observed;
   const { read } = subject.rates;
-  const reading = read * sizeOf(subject);
+  const reading = read * prefixTokens(subject);
   if (tail === undefined || tail <= reading) return [];
-  const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${sizeOf(subject)} costs what ${Math.round(reading)} do`;
-  const message = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)}`;
+  const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${prefixTokens(subject)} costs what ${Math.round(reading)} do`;
+  const message = `D / (r P), D = ${tail}, r = ${read}, P = ${prefixTokens(subject)}`;
   const times = twoDigits(tail / Math.max(reading, 1));
   return [{ rule: "large-tail", section: "tail", stands, cost: { times, basis: "computed", message } }];
 };
@@ -155,10 +155,10 @@ const tailBeforeEvents: Check = (subject) => {
   const { turn = USUAL.turn, tail = USUAL.tail } = observed;
   const again = paidTwice === "events" ? turn.events : turn.grows;
   const { read, write } = rates;
-  const base = read * (sizeOf(subject) + (turn.grows * (length.turns - 1)) / 2) + write * turn.grows + tail;
+  const base = read * (prefixTokens(subject) + (turn.grows * (length.turns - 1)) / 2) + write * turn.grows + tail;
   const from = observed.turn === undefined ? BASIS.usual : BASIS.record;
   const stands = `${tokens(again)} a turn (${paidTwice}; ${from}) are paid once more`;
-  const message = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
+  const message = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${prefixTokens(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
   const times = twoDigits(1 + ((1 - read) * again) / base);
   return [{ rule: "tail-before-events", section: "tail", stands, cost: { times, basis: "computed", message } }];
 };
@@ -180,7 +180,7 @@ const modelToggle: Check = ({ observed: { mixed } }) => {
 
 const CHECKS: readonly Check[] = [
   unstable,
-  texts,
+  textFindings,
   changingAboveStable,
   cutPrefix,
   smallSystem,

@@ -4,7 +4,7 @@ import { MEASURED, type Row, type RowName } from "./cost.ts";
 export type Severity = "error" | "warning";
 
 /** One thing that lint looks for. */
-interface Rule {
+interface LintRule {
   readonly severity: Severity;
   /** What it finds. */
   readonly finds: string;
@@ -159,7 +159,7 @@ const RULES = {
     remedy: "name the agent's `model` in strata.yaml, and change it between threads only",
     row: "model",
   },
-} satisfies Readonly<Record<string, Rule>>;
+} satisfies Readonly<Record<string, LintRule>>;
 
 export type RuleName = keyof typeof RULES;
 
@@ -170,7 +170,7 @@ function isRuleName(name: string): name is RuleName {
 }
 
 /** One rule by its name. */
-export const ruleOf = (name: RuleName): Rule => RULES[name];
+export const ruleOf = (name: RuleName): LintRule => RULES[name];
 
 /** The rules as a table in Markdown, for `docs/lint.md`. */
 export function ruleTable(): string {

@@ -73,7 +73,7 @@ const condition = (before: string): boolean =>
     before,
   );
 
-const quoted = (before: string, after: string): boolean => /["“'`‘]$/.test(before) && /^["”'`’]/.test(after);
+const isQuoted = (before: string, after: string): boolean => /["“'`‘]$/.test(before) && /^["”'`’]/.test(after);
 
 const duration = (before: string): boolean =>
   /\b(?:up to|at most|within|less than|more than|under|over|longer than|shorter than|lasts?|duration|takes?|length)[^.;\n]{0,20}$/i.test(
@@ -82,7 +82,7 @@ const duration = (before: string): boolean =>
 
 const notShown = (_: string, before: string): boolean => !example(before);
 const instant = (_: string, before: string): boolean => !example(before) && !term(before);
-const claim = (_: string, before: string, after: string): boolean => !condition(before) && !quoted(before, after);
+const claim = (_: string, before: string, after: string): boolean => !condition(before) && !isQuoted(before, after);
 
 /** A count that is told, not one that a rule waits for. */
 const tally = (words: string, before: string, after: string): boolean =>
@@ -105,16 +105,16 @@ function happened(words: string, before: string, after: string): boolean {
 
 /** A digest has 32 signs or more; what is shorter may be a number of an article. */
 const looksHashed = (words: string, before: string): boolean =>
-  !example(before) && changesIn(words.toLowerCase()) >= (words.length < 32 ? 4 : 1);
+  !example(before) && countCaseChanges(words.toLowerCase()) >= (words.length < 32 ? 4 : 1);
 
 /** A chain of 20 or more letters and digits that changes between them as no word or number does. */
 function looksRandom(words: string, before: string): boolean {
   if (example(before) || /(?:\/\/|[@/.])\S*$/.test(before)) return false;
-  return /\d/.test(words) && /[A-Za-z]/.test(words) && changesIn(words) >= 6;
+  return /\d/.test(words) && /[A-Za-z]/.test(words) && countCaseChanges(words) >= 6;
 }
 
 /** How often small letters, capitals and digits take turns; a word that begins with a capital does not count. */
-const changesIn = (words: string): number =>
+const countCaseChanges = (words: string): number =>
   words.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])/g)?.length ?? 0;
 
 /** The rules for texts (CACHING §4.6), in this order: of two that find the same words, the first one counts. */

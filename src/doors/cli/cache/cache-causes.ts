@@ -142,8 +142,8 @@ function requestTable({ requests, totals }: Explanation, style: Style): readonly
   const rows = requests.map((request) => [
     `${number(request.seq)}.${request.n}`,
     isoSecond(request.at),
-    ...taken(request.predicted),
-    ...(request.billed === undefined ? ["", "", ""] : taken(request.billed)),
+    ...tokenCells(request.predicted),
+    ...(request.billed === undefined ? ["", "", ""] : tokenCells(request.billed)),
     request.efficiency.toFixed(2),
     causeOf(request),
   ]);
@@ -153,7 +153,7 @@ function requestTable({ requests, totals }: Explanation, style: Style): readonly
   ];
 }
 
-const taken = ({ read, write, input }: Taken): readonly string[] => [number(read), number(write), number(input)];
+const tokenCells = ({ read, write, input }: Taken): readonly string[] => [number(read), number(write), number(input)];
 
 /** The most expensive avoidable cause; if there is none, the largest share of the request. */
 function causeOf(request: ExplainedRequest): string {

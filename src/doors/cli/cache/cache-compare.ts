@@ -15,7 +15,7 @@ import { onRecord, type Session } from "../shell/session.ts";
 import { seer } from "./seer.ts";
 
 /** What a thread would have cost with one setting. */
-interface Row {
+interface CostRow {
   /** Tokens that stay whole at a cut; `null`: as the agent declares it. */
   readonly keep: number | null;
   readonly requests: number;
@@ -57,7 +57,7 @@ async function compared(
   context: Context,
   { app, folder }: Session,
   { thread, keep }: { readonly thread: ThreadId; readonly keep: readonly number[] },
-): Promise<{ readonly model: ModelRef; readonly rows: readonly Row[] }> {
+): Promise<{ readonly model: ModelRef; readonly rows: readonly CostRow[] }> {
   const found = await app.runtime.thread(app.operator, thread);
   const agent = app.runtime.agent(app.operator, found.scope.agent);
   const model = (await app.runtime.turns(app.operator, thread)).findLast(({ requests }) => requests.length > 0)?.wire;
@@ -75,7 +75,7 @@ async function compared(
   for await (const line of recordingOf(app.runtime, app.operator, found)) lines.push(line);
   const progress = showProgress(context, "compare");
   const settings = [null, ...new Set(keep)];
-  const rows: Row[] = [];
+  const rows: CostRow[] = [];
   try {
     for (const [at, one] of settings.entries()) {
       const config = configWith(file, readFileSync(file, "utf8"), agent.name, one === null ? {} : { keep: one });
@@ -102,7 +102,10 @@ interface Replay {
 }
 
 /** The thread once more, in a record that is thrown away. */
-async function replayed(context: Context, { folder, config, agent, model, lines, keep, shown }: Replay): Promise<Row> {
+async function replayed(
+  context: Context,
+  { folder, config, agent, model, lines, keep, shown }: Replay,
+): Promise<CostRow> {
   const data = mkdtempSync(join(tmpdir(), "strata-compare-"));
   const { readRecording, replay } = await import("../../../app/entry/recordings.ts");
   const exchanges = readRecording(lines.join(""), { file: "the thread", digest: "compare", gap: 0 });
@@ -131,7 +134,7 @@ async function replayed(context: Context, { folder, config, agent, model, lines,
   }
 }
 
-function cost(app: App, model: ModelRef, seen: readonly SeenRequest[]): Pick<Row, "weighted" | "dollars"> {
+function cost(app: App, model: ModelRef, seen: readonly SeenRequest[]): Pick<CostRow, "weighted" | "dollars"> {
   const card = app.cardOf(model);
   const { multipliers, ...rules } = rulesOf(card);
   const weighted = simulate(seen, { multipliers, ...rules }).reduce(
@@ -146,7 +149,7 @@ function cost(app: App, model: ModelRef, seen: readonly SeenRequest[]): Pick<Row
 }
 
 function view(
-  { thread, model, rows }: { readonly thread: ThreadId; readonly model: ModelRef; readonly rows: readonly Row[] },
+  { thread, model, rows }: { readonly thread: ThreadId; readonly model: ModelRef; readonly rows: readonly CostRow[] },
   style: Style,
 ): readonly string[] {
   const base = rows[0]?.weighted ?? 0;

@@ -91,7 +91,7 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
 }
 
 /** One request as it is recorded, and as a cache sees it. */
-interface Sent {
+interface CachedRequest {
   readonly turn: TurnRecord;
   readonly record: TurnRecord["requests"][number];
   readonly seen: SeenRequest;
@@ -99,11 +99,11 @@ interface Sent {
 }
 
 /** The recorded requests, as they were compiled. @throws StrataError `turn_cancelled` */
-async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]): Promise<readonly Sent[]> {
+async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]): Promise<readonly CachedRequest[]> {
   const all = turns.flatMap((turn) => turn.requests.map((record) => ({ turn, record })));
   const seeing = seer(app);
   const progress = showProgress(context, "explain");
-  const sent: Sent[] = [];
+  const sent: CachedRequest[] = [];
   try {
     for (const { turn, record } of all) {
       sent.push({ turn, record, ...(await seeing(turn, record)) });
@@ -119,7 +119,11 @@ async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]):
   return sent;
 }
 
-async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promise<readonly ExplainedRequest[]> {
+async function ofModel(
+  app: App,
+  model: ModelRef,
+  sent: readonly CachedRequest[],
+): Promise<readonly ExplainedRequest[]> {
   const card = app.cardOf(model);
   const found = attribute(
     sent.map(({ seen }) => seen),
@@ -148,16 +152,16 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
 }
 
 /** Whether a provider reported it; a rehearsal or a recording invents its figures. */
-function reported({ turn, record }: Sent): Usage | undefined {
+function reported({ turn, record }: CachedRequest): Usage | undefined {
   if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
   // That nothing is reported of a cache is no sign that it was not read.
   return record.reply?.usage.cacheUnknown ? undefined : record.reply?.usage;
 }
 
-const isSilent = ({ turn, record }: Sent): boolean =>
+const isSilent = ({ turn, record }: CachedRequest): boolean =>
   turn.model === turn.wire && record.reply?.usage.cacheUnknown === true && record.reply.usage.input > 0;
 
-async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change | undefined> {
+async function changeBetween(app: App, before: CachedRequest, now: CachedRequest): Promise<Change | undefined> {
   const [was = [], is = []] = await Promise.all(
     [before, now].map(async ({ turn, record }) => {
       const { request } = await app.runtime.rebuilt(app.operator, turn.id, record.n);

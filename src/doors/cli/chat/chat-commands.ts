@@ -103,8 +103,8 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
     await context.runLine(argv, saying.signal);
     return undefined;
   },
-  "/approve": (asked, words) => decide(asked, "approved", words),
-  "/deny": (asked, words) => decide(asked, "denied", words),
+  "/approve": (asked, words) => decideCall(asked, "approved", words),
+  "/deny": (asked, words) => decideCall(asked, "denied", words),
 };
 
 const NOTHING = "Nothing was said yet; say something first.";
@@ -180,7 +180,7 @@ async function lastTurn({ talk: { app, thread: opened }, last }: ChatCommandCall
 }
 
 /** Decides about a call of this conversation (by default the oldest that waits), and runs a turn so that the agent reports the result. */
-async function decide(
+async function decideCall(
   { context, talk, saying }: ChatCommandCall,
   verdict: "approved" | "denied",
   [id, ...words]: readonly string[],

@@ -28,7 +28,7 @@ import {
   versionLines,
 } from "./conversation.ts";
 
-interface Options {
+interface ChatOptions {
   readonly as?: string;
   readonly new?: true;
   readonly thread?: string;
@@ -58,7 +58,7 @@ export function declareChat(program: Command, context: Context): void {
       "after",
       "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann\n  $ printf '/think high\\nWhy is it slow?\\n' | strata chat --commands",
     )
-    .action((name: string | undefined, options: Options, command: Command) =>
+    .action((name: string | undefined, options: ChatOptions, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         if (json && options.commands === true) throw new StrataError("invalid_input", NOT_IN_JSON);
         const agent = name === undefined ? onlyAgent(app) : agentNamed(app, name);
@@ -94,7 +94,7 @@ function onlyAgent(app: App): Agent {
 async function threadNamed(
   app: App,
   declared: Agent,
-  { as, new: anew, thread: text }: Options,
+  { as, new: anew, thread: text }: ChatOptions,
 ): Promise<Thread | undefined> {
   if (text === undefined) return undefined;
   if (anew === true)

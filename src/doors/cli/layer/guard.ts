@@ -62,7 +62,7 @@ async function eachLine(context: Context): Promise<void> {
     line++;
     const text = textIn(read);
     if (text === undefined) unread++;
-    context.json(text === undefined ? { error: problemOf(read, line), line } : judge(text));
+    context.json(text === undefined ? { error: describeBadLine(read, line), line } : judge(text));
   }
   if (unread === 0) return;
   const message = `${number(unread)} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
@@ -76,17 +76,17 @@ async function goOn({ terminal: { signal } }: Context, judged: number): Promise<
 }
 
 function textIn(line: string): string | undefined {
-  const value = parsed(line);
+  const value = parseLine(line);
   const text = typeof value === "object" && value !== null ? Reflect.get(value, "text") : undefined;
   return typeof text === "string" ? text : undefined;
 }
 
-function problemOf(line: string, number: number): string {
+function describeBadLine(line: string, number: number): string {
   const what = line.trim() === "" ? "is blank" : `is not a JSON object with a "text": ${line.slice(0, 60)}`;
   return `line ${number} of stdin ${what}; write {"text": "…"} on each line`;
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

@@ -6,7 +6,7 @@ import type { Context } from "../shell/context.ts";
 import { readShared } from "../shell/options.ts";
 import { textWarning } from "../shell/teller.ts";
 
-interface Options {
+interface LockOptions {
   readonly check?: true;
   readonly lines?: true;
 }
@@ -19,7 +19,7 @@ export function declareLock(program: Command, context: Context): void {
     .option("--check", "only check that they have not changed")
     .option("--lines", "confirm that the one-line summaries of changed layers were reviewed and still fit")
     .addHelpText("after", "\nExample:\n  $ strata lock --folder my-agents")
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: LockOptions, command: Command) => {
       const { folder, json } = readShared(command, context.terminal);
       const lock = await lockIn(folder, context);
       await lock.checkAccounts();
@@ -27,7 +27,7 @@ export function declareLock(program: Command, context: Context): void {
       const was = options.check === true ? "current" : renew(context, lock, options);
       const warnings = await lock.warnings();
       if (json) return context.json({ file: lock.file, was, layers: Object.fromEntries(lock.layers), warnings });
-      context.say(...report(lock, was));
+      context.say(...reportLock(lock, was));
       context.note(...warnings.map((one) => context.style.yellow(textWarning(one))));
     });
 }
@@ -46,7 +46,7 @@ async function lockIn(folder: string, { terminal: { env } }: Context): Promise<P
 type Was = "current" | "missing" | "different";
 
 /** Writes the lock unless it is already up to date, and shows what it accepts. */
-function renew({ note }: Context, lock: ProjectLock, options: Options): Was {
+function renew({ note }: Context, lock: ProjectLock, options: LockOptions): Was {
   const writing = { lines: options.lines === true };
   const different = differenceOf(lock);
   if (different === undefined) {
@@ -71,7 +71,7 @@ function differenceOf(lock: ProjectLock): StrataError | undefined {
   }
 }
 
-function report({ file, layers, handlers }: ProjectLock, was: Was): readonly string[] {
+function reportLock({ file, layers, handlers }: ProjectLock, was: Was): readonly string[] {
   const agents = [...layers].map(([name, locked]) => {
     const code = handlers.has(name) ? ["its handler"] : [];
     const texts = locked === 0 && code.length > 0 ? [] : [count(locked, "immutable layer")];

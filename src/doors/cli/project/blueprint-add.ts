@@ -23,24 +23,24 @@ export function addBlueprint(folder: string, files: readonly AddedFile[], env: E
   const before = projectLock({ folder, env });
   before.check();
   const file = join(folder, "strata.yaml");
-  const [here, added] = [readFileSync(file, "utf8"), textOf(files, "strata.yaml")];
+  const [here, added] = [readFileSync(file, "utf8"), findAddedText(files, "strata.yaml")];
   const agents = agentsIn(added);
   const names = [...agents.matchAll(/^ {2}["']?([\w.-]+)["']?:/gm)].map(([, name = ""]) => name);
   const [first = "", taken] = [names[0], names.find((name) => [...before.layers.keys()].some((one) => one === name))];
   if (taken !== undefined)
-    throw refused(folder, `an agent ${taken} is there already; give the new one another name with --name`);
+    throw nothingAdded(folder, `an agent ${taken} is there already; give the new one another name with --name`);
   const own = files.filter(({ path }) => !OF_PROJECT.has(path));
   const moved = own.map(({ path, bytes }) => ({ path, to: `${first}/${path}`, bytes }));
   const there = moved.filter(({ to }) => existsSync(join(folder, to)));
-  if (there.length > 0) throw refused(folder, `${there.map(({ to }) => to).join(", ")} is there already`);
+  if (there.length > 0) throw nothingAdded(folder, `${there.map(({ to }) => to).join(", ")} is there already`);
   const block = moved.reduce((text, { path, to }) => withPath(text, path, to), agents);
   const keys = sectionsIn(added).filter(({ key }) => key !== "agents" && key !== "organization");
   const wrong = keys.find(({ key, text }) => sectionsIn(here).some((one) => one.key === key && one.text !== text));
   if (wrong !== undefined)
-    throw refused(folder, `both strata.yaml say something of \`${wrong.key}\`; put them together by hand`);
+    throw nothingAdded(folder, `both strata.yaml say something of \`${wrong.key}\`; put them together by hand`);
   const missing = keys.filter(({ key }) => !sectionsIn(here).some((one) => one.key === key));
   const whole = withAgents(here, block) + missing.map(({ text }) => `\n${text}`).join("");
-  return written(folder, { file, here, whole, moved, env });
+  return writeAddition(folder, { file, here, whole, moved, env });
 }
 
 interface Writing {
@@ -52,7 +52,7 @@ interface Writing {
 }
 
 /** Writes all of it, or puts everything back as it was. */
-function written(folder: string, { file, here, whole, moved, env }: Writing): readonly string[] {
+function writeAddition(folder: string, { file, here, whole, moved, env }: Writing): readonly string[] {
   const lock = join(folder, "strata.lock");
   const locked = readFileSync(lock);
   try {
@@ -67,16 +67,16 @@ function written(folder: string, { file, here, whole, moved, env }: Writing): re
     for (const { to } of moved) rmSync(join(folder, to), { force: true });
     writeFileSync(file, here);
     writeFileSync(lock, locked);
-    throw refused(folder, `together they could not start: ${asStrataError(thrown).message}`, thrown);
+    throw nothingAdded(folder, `together they could not start: ${asStrataError(thrown).message}`, thrown);
   }
   return ["strata.yaml", "strata.lock", ...moved.map(({ to }) => to)];
 }
 
-function refused(folder: string, why: string, cause?: unknown): StrataError {
+function nothingAdded(folder: string, why: string, cause?: unknown): StrataError {
   return new StrataError("invalid_input", `nothing was added to ${folder}: ${why}`, { folder }, cause);
 }
 
-const textOf = (files: readonly AddedFile[], path: string): string =>
+const findAddedText = (files: readonly AddedFile[], path: string): string =>
   files.find((one) => one.path === path)?.bytes.toString() ?? "";
 
 interface Section {

@@ -175,7 +175,7 @@ function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefin
   }));
   return {
     ...assembled(read, name),
-    ignored: shipped ? [] : linesOf(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
+    ignored: shipped ? [] : nonBlankLines(read.find(({ path }) => path === ".gitignore")?.bytes.toString() ?? ""),
     leftOut,
   };
 }
@@ -188,7 +188,7 @@ function assembled(
 ): Pick<Copy, "files" | "variables"> {
   const inYaml = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
   const variables = [...inYaml, ...(key === undefined ? [] : [key])];
-  const files = read.filter(({ path }) => path !== ".gitignore").map((file) => renamed(file, name));
+  const files = read.filter(({ path }) => path !== ".gitignore").map((file) => nameAgent(file, name));
   const [example, usual] =
     key === undefined
       ? [files.find(({ path }) => path === ".env.example"), ENV_EXAMPLE]
@@ -224,7 +224,7 @@ function* pathsIn(walk: Walk, folder: string): Generator<string> {
     if (isLeftOut(entry.name)) walk.leftOut.push(path);
     else if (entry.isDirectory()) yield* pathsIn(walk, join(folder, entry.name));
     else {
-      const problem = problemOf(walk.root, path, entry);
+      const problem = checkEntry(walk.root, path, entry);
       if (problem !== undefined)
         throw new StrataError("invalid_input", `${join(walk.root, path)} ${problem}`, { path });
       yield path.split(sep).join("/");
@@ -232,7 +232,7 @@ function* pathsIn(walk: Walk, folder: string): Generator<string> {
   }
 }
 
-function problemOf(root: string, path: string, entry: Dirent): string | undefined {
+function checkEntry(root: string, path: string, entry: Dirent): string | undefined {
   if (entry.isFile()) return undefined;
   const next = "put the file itself there, or take it out of the blueprint";
   if (!entry.isSymbolicLink()) return `is neither a file nor a folder; ${next}`;
@@ -289,7 +289,7 @@ function lockOf(copy: string, { folder, shipped }: Blueprint, env: Environment):
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-function renamed(file: NewFile, name: AgentName | undefined): NewFile {
+function nameAgent(file: NewFile, name: AgentName | undefined): NewFile {
   if (name === undefined || file.path !== "strata.yaml") return file;
   const yaml = file.bytes.toString("utf8");
   // All that is indented below `agents:`, whatever follows it.
@@ -329,7 +329,7 @@ function ignoreLines(folder: string, lines: readonly string[]): readonly string[
   return attempt(file, "written", () => {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
     const missing = [...lines, ".strata/", ".env", "node_modules/"].filter(
-      (line, n, all) => !linesOf(text).includes(line) && all.indexOf(line) === n,
+      (line, n, all) => !nonBlankLines(text).includes(line) && all.indexOf(line) === n,
     );
     if (missing.length === 0) return [];
     appendFileSync(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
@@ -337,7 +337,7 @@ function ignoreLines(folder: string, lines: readonly string[]): readonly string[
   });
 }
 
-const linesOf = (text: string): readonly string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
+const nonBlankLines = (text: string): readonly string[] => text.split(/\r?\n/).filter((line) => line.trim() !== "");
 
 function attempt<T>(file: string, doing: "read" | "written", work: () => T): T {
   try {

@@ -26,13 +26,13 @@ import { type Check, dataFolder, node, type Outcome, ok, timeZones, warn } from 
 
 export type { Check } from "./doctor-machine.ts";
 
-type Place = Required<Pick<AppOptions, "folder" | "data" | "env">> & Pick<AppOptions, "recordOnly">;
+type CheckedProject = Required<Pick<AppOptions, "folder" | "data" | "env">> & Pick<AppOptions, "recordOnly">;
 
 /**
  * Looks at everything, one after the other; what one look throws is that check's failure. Makes nothing in folder or data. `unread`: why
  * a `.env` is not read that a person would expect to be.
  */
-export async function examine(place: Place, unread: string | undefined): Promise<readonly Check[]> {
+export async function examine(place: CheckedProject, unread: string | undefined): Promise<readonly Check[]> {
   const empty = mkdtempSync(join(tmpdir(), "strata-doctor-"));
   try {
     const engine = { folder: empty, data: join(empty, "engine"), env: {} };
@@ -45,31 +45,34 @@ export async function examine(place: Place, unread: string | undefined): Promise
       await check("config", () => config(place)),
     ];
     // Without a readable strata.yaml there is nothing to be locked.
-    if (checks.at(-1)?.state === "ok") checks.push(await check("lock", () => lock(place)), ...(await texts(place)));
+    if (checks.at(-1)?.state === "ok")
+      checks.push(await check("lock", () => lock(place)), ...(await checkTexts(place)));
     if (store !== undefined) {
       const isFile = store === recordFile(place.data);
       if (!isFile) checks.push(await check("store", () => server(store)));
       const env = isFile ? {} : { STRATA_STORE: store };
-      checks.push(await check("record", () => inApp({ ...engine, env, data: place.data, recordOnly: true }, record)));
+      checks.push(
+        await check("record", () => inApp({ ...engine, env, data: place.data, recordOnly: true }, checkRecord)),
+      );
     }
     if (checks.some(({ state }) => state === "fail")) return checks;
     const real = store !== undefined ? place : { ...place, data: join(empty, "agents") };
-    return [...checks, ...(await agents(real, unread))];
+    return [...checks, ...(await checkAgents(real, unread))];
   } finally {
     rmSync(empty, { recursive: true, force: true });
   }
 }
 
 /** What is declared, opened once: what keeps it from that is told once. */
-async function agents(place: Place, unread: string | undefined): Promise<readonly Check[]> {
+async function checkAgents(place: CheckedProject, unread: string | undefined): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const opened = await check("agents", () =>
     inApp(place, async (app) => {
       checks.push(await check("models", () => models(app, unread)));
-      checks.push(await check("vectors", () => vectors(app)));
-      checks.push(await check("waiting", () => waiting(app)));
+      checks.push(await check("vectors", () => checkVectors(app)));
+      checks.push(await check("waiting", () => checkWaiting(app)));
       checks.push(await check("approvals", () => approvals(app)));
-      checks.push(await check("turns", () => held(app)));
+      checks.push(await check("turns", () => checkLeases(app)));
       checks.push(await check("keys", () => keys(app)));
       checks.push(await check("attention", () => attention(app)));
       const reading = app.runtime.agents(app.operator).filter(hasFiles);
@@ -93,7 +96,7 @@ async function check(what: string, look: () => Outcome | Promise<Outcome>): Prom
   }
 }
 
-async function inApp(place: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
+async function inApp(place: CheckedProject, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
   const app = await openApp(place);
   try {
     return await look(app);
@@ -121,16 +124,16 @@ async function server(address: string): Promise<Outcome> {
   );
 }
 
-function config(place: Place): Outcome {
+function config(place: CheckedProject): Outcome {
   if (!isProject(place))
     return ok(`no strata.yaml in ${place.folder}: the shipped blueprints are used; \`strata init\` creates your own`);
   const { layers } = projectLock(place);
   return ok(`${join(place.folder, "strata.yaml")} declares ${[...layers.keys()].join(", ")}`);
 }
 
-const isProject = ({ folder }: Place): boolean => existsSync(join(folder, "strata.yaml"));
+const isProject = ({ folder }: CheckedProject): boolean => existsSync(join(folder, "strata.yaml"));
 
-function lock(place: Place): Outcome {
+function lock(place: CheckedProject): Outcome {
   if (!isProject(place)) return ok("the blueprints are unchanged");
   const found = projectLock(place);
   found.check();
@@ -139,7 +142,7 @@ function lock(place: Place): Outcome {
 }
 
 /** Texts that may be edited, as they are declared. */
-async function texts(place: Place): Promise<readonly Check[]> {
+async function checkTexts(place: CheckedProject): Promise<readonly Check[]> {
   if (!isProject(place)) return [];
   const looked = await check("texts", async () => {
     const warnings = await projectLock(place).warnings();
@@ -150,7 +153,7 @@ async function texts(place: Place): Promise<readonly Check[]> {
   return [looked];
 }
 
-async function record(app: App): Promise<Outcome> {
+async function checkRecord(app: App): Promise<Outcome> {
   const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
   const sentence = heads.map(({ org, seq }) => `${org} has ${count(seq, "link")}`).join(", ");
   return ok(sentence === "" ? "nothing is recorded yet" : `${sentence}; \`strata verify\` recomputes each of them`);
@@ -187,7 +190,7 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
 const KEY = `set ${USUAL_MODELS.map(({ variable }) => variable).join(" or ")} in the environment or in .env beside strata.yaml`;
 
 /** Memories are found by their words, and where an embedder is named by vectors: what compares them, and what makes them. */
-function vectors({ runtime, operator, embedderOf }: App): Outcome {
+function checkVectors({ runtime, operator, embedderOf }: App): Outcome {
   const found = vectorExtension();
   const comparing =
     "version" in found
@@ -241,7 +244,7 @@ async function handlers({ runtime, operator }: App, agents: readonly Agent[]): P
 const NEWEST = 100;
 const SHOWN = 5;
 
-async function waiting(app: App): Promise<Outcome> {
+async function checkWaiting(app: App): Promise<Outcome> {
   const { runtime, operator } = app;
   const threads = await runtime.newestThreads(operator, { limit: NEWEST });
   const found = await Promise.all(
@@ -360,7 +363,7 @@ async function keys({ runtime, operator, clock }: App): Promise<Outcome> {
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */
-async function held(app: App): Promise<Outcome> {
+async function checkLeases(app: App): Promise<Outcome> {
   const leases = (await Promise.all((await app.organizations()).map((org) => app.leases(org)))).flat();
   const dead = leases.filter(({ alive }) => !alive);
   const running = count(leases.length - dead.length, "turn");

@@ -57,12 +57,12 @@ export function dataFolder(data: string): Outcome {
   const { bavail, bsize } = statfsSync(there);
   const free = `${bytes(bavail * bsize)} free`;
   const message = exists
-    ? `${data} holds ${bytes(sizeOf(data))}, ${free}`
+    ? `${data} holds ${bytes(folderSize(data))}, ${free}`
     : `${data} will be created at the first use, ${free}`;
   return bavail * bsize < LITTLE ? warn(`${message}; free some space before the disk is full`) : ok(message);
 }
 
-function sizeOf(folder: string): number {
+function folderSize(folder: string): number {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.reduce((sum, { parentPath, name }) => {
     // A file may be gone since it was listed: the database's side files come and go.

@@ -20,7 +20,7 @@ export function declareDoctor(program: Command, context: Context): void {
       );
       const failed = checks.filter(({ state }) => state === "fail");
       if (shared.json) context.json({ healthy: failed.length === 0, checks });
-      else context.say(...checks.flatMap((check) => lines(check, context)));
+      else context.say(...checks.flatMap((check) => checkLines(check, context)));
       const [first] = failed;
       if (first !== undefined) context.fail(unhealthy(failed.length, first));
     });
@@ -35,17 +35,17 @@ function unhealthy(failed: number, { what, code }: Check): StrataError {
 /** Where the text begins: behind the state and the name. */
 const INDENT = 16;
 
-function lines({ what, state, message: sentence }: Check, { style, terminal }: Context): readonly string[] {
+function checkLines({ what, state, message: sentence }: Check, { style, terminal }: Context): readonly string[] {
   const [first = "", ...more] = sentence
     .split("\n")
     .flatMap((line) => wrap(printable(line), (terminal.stdout.columns ?? 80) - INDENT));
   return [
-    `${mark(state, style)}  ${what.padEnd(INDENT - 6)}${first}`,
+    `${stateMark(state, style)}  ${what.padEnd(INDENT - 6)}${first}`,
     ...more.map((line) => " ".repeat(INDENT) + line),
   ];
 }
 
-function mark(state: Check["state"], style: Style): string {
+function stateMark(state: Check["state"], style: Style): string {
   switch (state) {
     case "ok":
       return style.dim("ok  ");

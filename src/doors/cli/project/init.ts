@@ -6,7 +6,7 @@ import { asCalledHere, type Context } from "../shell/context.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import type { Made } from "./blueprint-copy.ts";
 
-interface Options {
+interface InitOptions {
   readonly name?: string;
   readonly from?: string;
   readonly folder?: string;
@@ -37,7 +37,7 @@ export function declareInit(program: Command, context: Context): void {
       "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint\n  $ strata init workbench --from devclaw.yaml\n  $ strata init organism --from organism.yaml",
     )
     .action(async (given: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<Options>();
+      const options = command.optsWithGlobals<InitOptions>();
       const name = options.name === undefined ? undefined : agentName(options.name);
       const folder = resolve(context.terminal.cwd, options.folder ?? ".");
       const { copyBlueprint, TRANSLATED } = await import("./blueprint-copy.ts");
@@ -45,7 +45,7 @@ export function declareInit(program: Command, context: Context): void {
       const blueprint = given ?? (from === undefined ? await chooseBlueprint(context) : TRANSLATED);
       const made = copyBlueprint(context.terminal, folder, { blueprint, name, from });
       if (options.json === true) return context.json({ blueprint, folder, ...made });
-      context.say(...report(folder, context.terminal, made));
+      context.say(...reportInit(folder, context.terminal, made));
     });
 }
 
@@ -63,7 +63,7 @@ async function chooseBlueprint({ terminal }: Context): Promise<string> {
   }
 }
 
-function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
+function reportInit(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
   const { from, files, leftOut, agents, first: agent = USUAL, payments, variables, keys = [] } = made;
   const where = relative(cwd, folder);
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;

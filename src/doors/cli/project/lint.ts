@@ -8,7 +8,7 @@ import type { Context } from "../shell/context.ts";
 import { readShared, wholeNumber } from "../shell/options.ts";
 import { tellPlace } from "../shell/session.ts";
 
-interface Options {
+interface LintCommandOptions {
   readonly turns?: number;
   readonly model?: ModelRef;
 }
@@ -28,7 +28,7 @@ export function declareLint(program: Command, context: Context): void {
     )
     .option("--model <ref>", "the model whose cache is checked: `provider:name` (default: the agent's model)", modelRef)
     .addHelpText("after", "\nExample:\n  $ strata lint companion --turns 200 --model anthropic:claude-opus-5-5")
-    .action(async (name: string | undefined, { turns, model }: Options, command: Command) => {
+    .action(async (name: string | undefined, { turns, model }: LintCommandOptions, command: Command) => {
       const shared = readShared(command, context.terminal);
       const { folder, data, named, json } = shared;
       tellPlace(context, shared);
@@ -52,7 +52,7 @@ export function declareLint(program: Command, context: Context): void {
         for (const file of new Set(reports.map(({ lockMissing }) => lockMissing)))
           if (file !== undefined) context.note(unlocked(file));
       }
-      if (errors > 0) throw failed(errors);
+      if (errors > 0) throw lintFailed(errors);
     });
 }
 
@@ -64,7 +64,7 @@ function modelRef(text: string): ModelRef {
 const unlocked = (file: string): string =>
   `${file} does not exist: Strata does not start until you have read the immutable layers and run \`strata lock\``;
 
-function failed(errors: number): StrataError {
+function lintFailed(errors: number): StrataError {
   const message = `lint found ${count(errors, "error")}; each says what to do`;
   return new StrataError("lint_failed", message, { errors });
 }
@@ -81,14 +81,16 @@ function forPeople(report: LintReport, context: Context): readonly string[] {
     ...(cacheKnown
       ? []
       : [`  Nothing is known of a cache at ${printable(model)}: what is said of costs holds if it has one.`]),
-    ...(findings.length === 0 ? ["  Nothing that breaks the cache."] : findings.flatMap((one) => lines(one, context))),
+    ...(findings.length === 0
+      ? ["  Nothing that breaks the cache."]
+      : findings.flatMap((one) => findingLines(one, context))),
     ...texts.map(
       ({ section, message: sentence }) => `  ${context.style.yellow("warning")} ${section}: ${printable(sentence)}`,
     ),
   ];
 }
 
-function lines(finding: PlacedFinding, { style, terminal: { cwd } }: Context): readonly string[] {
+function findingLines(finding: PlacedFinding, { style, terminal: { cwd } }: Context): readonly string[] {
   const { rule, severity, section, part, spot, place, stands, because, cost, remedy } = finding;
   const paint = severity === "error" ? style.red : style.yellow;
   const where = place

@@ -6,12 +6,12 @@ import { type ModelRef, nearest, StrataError } from "../../../protocol/index.ts"
 import type { Context } from "../shell/context.ts";
 import { inSession } from "../shell/session.ts";
 
-interface Options {
+interface ModelsOptions {
   readonly provider?: string;
 }
 
 /** One card, and which of its values strata.yaml says, as `contextWindow` or `price.input`. */
-interface Row extends ModelCard {
+interface ModelRow extends ModelCard {
   readonly model: ModelRef;
   readonly declared: readonly string[];
   /** False where no family of that name is built in: the card is then the cautious one of all others. */
@@ -29,11 +29,11 @@ export function declareModels(program: Command, context: Context): void {
     )
     .option("--provider <name>", "of this provider only (default: all, and what strata.yaml declares)")
     .addHelpText("after", "\nExample:\n  $ strata models --provider anthropic")
-    .action((options: Options, command: Command) =>
+    .action((options: ModelsOptions, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
-        const rows = listed(app, options.provider);
+        const rows = listModels(app, options.provider);
         if (json) context.json(rows);
-        else context.say(...list(rows, context.style));
+        else context.say(...renderModelTable(rows, context.style));
       }),
     );
   declareShow(models, context);
@@ -47,7 +47,7 @@ function declareShow(parent: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata models show anthropic:claude-sonnet-5-5")
     .action((model: string, _options: unknown, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
-        const row = rowOf(app, named(model));
+        const row = modelRow(app, checkModelName(model));
         if (json) context.json(row);
         else context.say(...view(row, context.style));
       }),
@@ -55,18 +55,18 @@ function declareShow(parent: Command, context: Context): void {
 }
 
 /** Anything may be a model's name, but for what is certainly none. */
-function named(text: string): ModelRef {
+function checkModelName(text: string): ModelRef {
   if (/^(?:rehearsal|recording|[a-z0-9._-]+:\S+)$/.test(text)) return text;
   const message = `${JSON.stringify(text)} is not a model; write PROVIDER:NAME, as in anthropic:claude-sonnet-5-5`;
   throw new StrataError("invalid_input", message, { model: text });
 }
 
 /** The built-in families, and before them the models that agents use and strata.yaml declares. */
-function listed(app: App, provider: string | undefined): readonly Row[] {
+function listModels(app: App, provider: string | undefined): readonly ModelRow[] {
   const used = app.runtime.agents(app.operator).map((agent) => app.modelNameOf(agent));
   const said = app.projects.flatMap(({ models }) => Object.keys(models));
   const names = new Set([...used, ...said, ...FAMILIES.map(({ family }) => family)]);
-  const rows = [...names].map((model) => rowOf(app, model));
+  const rows = [...names].map((model) => modelRow(app, model));
   const chosen = provider === undefined ? rows : rows.filter(({ model }) => model.split(":")[0] === provider);
   if (chosen.length > 0) return chosen;
   const known = [...new Set(rows.map(({ model }) => model.split(":")[0]))].join(", ");
@@ -74,7 +74,7 @@ function listed(app: App, provider: string | undefined): readonly Row[] {
   throw new StrataError("invalid_input", message, { provider: provider ?? "" });
 }
 
-function rowOf(app: App, model: ModelRef): Row {
+function modelRow(app: App, model: ModelRef): ModelRow {
   const said = app.projects.map(({ models }) => (Object.hasOwn(models, model) ? models[model] : undefined));
   const card = app.cardOf(model);
   const known = isNamed(card.family);
@@ -110,11 +110,11 @@ const COLUMNS = [
   { head: "strata.yaml" },
 ] as const;
 
-function list(rows: readonly Row[], style: Style): readonly string[] {
+function renderModelTable(rows: readonly ModelRow[], style: Style): readonly string[] {
   return table(COLUMNS, rows.map(cells), style);
 }
 
-function cells({ price, priced, ...row }: Row): readonly string[] {
+function cells({ price, priced, ...row }: ModelRow): readonly string[] {
   const dollars = (value: number): string => (priced ? `$${value}` : "");
   return [
     // A name that is only a beginning.
@@ -143,7 +143,7 @@ function time(seconds: number): string {
 }
 
 /** Each value on a line, with its unit and origin. */
-function view(row: Row, style: Style): readonly string[] {
+function view(row: ModelRow, style: Style): readonly string[] {
   const { price, lifetimes, priced } = row;
   const cost = (dollars: number): string => (priced ? `$${dollars} a million tokens` : "not known");
   const values: readonly (readonly [string, string])[] = [
@@ -175,7 +175,7 @@ function view(row: Row, style: Style): readonly string[] {
   return [style.bold(row.model), originOf(row), "", ...table(columns, lines, style)];
 }
 
-function originOf({ family, checked, known, nearest: near }: Row): string {
+function originOf({ family, checked, known, nearest: near }: ModelRow): string {
   if (known) return `built in as ${family}, checked ${checked}`;
   const hint = near === undefined ? "" : `; the nearest known name is ${near}`;
   return family === "unknown"
@@ -184,7 +184,7 @@ function originOf({ family, checked, known, nearest: near }: Row): string {
 }
 
 /** A price that is declared in part keeps the built-in rest; where there is none, what it leaves out follows from it, as lifetimes do. */
-function sourceOf({ declared, family, price }: Row, name: string): string {
+function sourceOf({ declared, family, price }: ModelRow, name: string): string {
   const [whole = ""] = name.split(".");
   if (declared.includes(name)) return "strata.yaml";
   const builtIn = cardOf(family).price.input;

@@ -8,14 +8,14 @@ import { readJson, writeOutput } from "../shell/files.ts";
 import { showProgress } from "../shell/progress.ts";
 import { inRecord, type Session } from "../shell/session.ts";
 
-interface Options {
+interface VerifyOptions {
   readonly anchor?: string;
 }
 
 type Problem = Omit<Extract<Finding, { type: "problem" }>, "type">;
 
 /** What was looked at in one organization's record, and what does not match. */
-interface Verdict {
+interface OrgVerdict {
   readonly org: OrgId;
   readonly checked: Record<Extract<Finding, { type: "checked" }>["what"], number>;
   readonly problems: Problem[];
@@ -32,16 +32,16 @@ export function declareVerify(program: Command, context: Context): void {
     )
     .option("--anchor <file>", "also check that the record still contains what `strata anchor` printed")
     .addHelpText("after", "\nExample:\n  $ strata verify --data .strata")
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: VerifyOptions, command: Command) => {
       const anchors = options.anchor === undefined ? [] : readAnchor(options.anchor, context.terminal.cwd);
       return inRecord(context, command, async (session) => {
         const orgs = new Set([...(await session.app.organizations()), ...anchors.map((one) => one.org)]);
-        const verdicts: Verdict[] = [];
+        const verdicts: OrgVerdict[] = [];
         for (const org of orgs) verdicts.push(await examine(context, session, org, anchors));
         if (session.json) context.json({ clean: verdicts.every(isClean), organizations: verdicts });
-        else context.say(...verdicts.flatMap(report));
+        else context.say(...verdicts.flatMap(reportVerdict));
         const problems = verdicts.reduce((sum, { problems: found }) => sum + found.length, 0);
-        if (problems > 0) throw broken(problems);
+        if (problems > 0) throw recordBroken(problems);
         if (!session.json)
           context.say(
             "The record is complete and unchanged.",
@@ -57,8 +57,8 @@ async function examine(
   { app }: Session,
   org: OrgId,
   anchors: readonly ChainHead[],
-): Promise<Verdict> {
-  const verdict: Verdict = { org, checked: { piece: 0, epoch: 0, turn: 0, link: 0 }, problems: [], columns: [] };
+): Promise<OrgVerdict> {
+  const verdict: OrgVerdict = { org, checked: { piece: 0, epoch: 0, turn: 0, link: 0 }, problems: [], columns: [] };
   const progress = showProgress(context, `verifying ${org}`);
   for await (const finding of app.verify(
     org,
@@ -89,7 +89,7 @@ const COVERED = {
 };
 
 /** How many columns the answer says nothing of, and from which link on it says something of those that came later. */
-function uncovered(verdicts: readonly Verdict[]): readonly string[] {
+function uncovered(verdicts: readonly OrgVerdict[]): readonly string[] {
   const free = (verdicts[0]?.columns ?? []).filter(({ by }) => by === "nothing");
   const later = verdicts.flatMap(({ org, columns }) =>
     columns.flatMap((one) =>
@@ -106,9 +106,9 @@ function uncovered(verdicts: readonly Verdict[]): readonly string[] {
   ];
 }
 
-const isClean = ({ problems }: Verdict): boolean => problems.length === 0;
+const isClean = ({ problems }: OrgVerdict): boolean => problems.length === 0;
 
-function report({ org, checked, problems }: Verdict): readonly string[] {
+function reportVerdict({ org, checked, problems }: OrgVerdict): readonly string[] {
   const looked = `${count(checked.piece, "piece")}, ${count(checked.epoch, "epoch")}, ${count(checked.turn, "turn")}, ${count(checked.link, "link")}`;
   return [
     `${org}: ${looked} checked, ${problems.length === 0 ? "no problem" : number(problems.length)}${problems.length === 0 ? "" : problems.length === 1 ? " problem" : " problems"}`,
@@ -116,7 +116,7 @@ function report({ org, checked, problems }: Verdict): readonly string[] {
   ];
 }
 
-function broken(problems: number): StrataError {
+function recordBroken(problems: number): StrataError {
   return new StrataError(
     "record_broken",
     `the record does not match its digests in ${count(problems, "place")}; keep this data as it is, and restore an earlier copy`,

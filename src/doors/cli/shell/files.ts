@@ -17,7 +17,7 @@ export interface InputFile {
  */
 export function readInput(name: string, cwd: string): InputFile {
   const path = resolve(cwd, name);
-  const bytes = read(name, path);
+  const bytes = readBytes(name, path);
   try {
     return { name, path, bytes, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch (cause) {
@@ -82,7 +82,7 @@ const WHY: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
 };
 
-function read(name: string, path: string): Buffer {
+function readBytes(name: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {

@@ -90,7 +90,7 @@ function declareVerb(group: Command, context: Context, { verb, more, alone }: De
       .option("--force", "let --out replace an existing file");
   const examples = part.examples.map((line) => `  $ strata ${line}`).join("\n");
   command.addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`).action(async () => {
-    const wanted = chosen(command, { verb, more });
+    const wanted = chooseVerb(command, { verb, more });
     const given = await readWords(context, command, wanted);
     await perform(context, { command, verb: wanted, given, naming: namingOf(wanted) });
   });
@@ -101,7 +101,7 @@ const onlyOf = (one: Verb, other: Verb): readonly FieldShape[] =>
   one.fields.filter(({ name }) => !other.fields.some((field) => field.name === name));
 
 /** What is to be done: an option may ask for another operation. @throws StrataError `invalid_input` for what belongs to that one alone */
-function chosen(command: Command, { verb, more }: Declaring): Verb {
+function chooseVerb(command: Command, { verb, more }: Declaring): Verb {
   const options = command.opts();
   for (const other of more) {
     const { option = "" } = other.part.optionOf ?? {};
@@ -153,7 +153,7 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
   const about = part.contact !== undefined && field.name === "contact" ? " (default: you, as in `strata chat`)" : usual;
   const often = type === "list" ? "; may be given several times" : "";
   const option = new Option(
-    type === "flag" ? flag : `${flag} <${placeOf(field)}>`,
+    type === "flag" ? flag : `${flag} <${placeholderFor(field)}>`,
     says + often + among(choices) + about,
   );
   if (field.required && !isSupplied(field, part)) option.makeOptionMandatory();
@@ -167,7 +167,7 @@ const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]
   file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
 
 /** The placeholder for an option's value in the help. */
-function placeOf({ name, type, choices, place }: FieldShape): string {
+function placeholderFor({ name, type, choices, place }: FieldShape): string {
   if (place !== undefined) return place;
   if (choices !== undefined || name === "contact") return type === "list" ? name.replace(/s$/, "") : name;
   return type === "number" ? "n" : type === "list" ? "word" : "text";
@@ -204,7 +204,7 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   const file = word === undefined ? undefined : fileMeant(context, String(word), part);
   const text =
     file === undefined
-      ? await textOf(context, options, { part, isRequired })
+      ? await readTextArgument(context, options, { part, isRequired })
       : await textIn(context.terminal, String(file));
   return {
     ...part.usual,
@@ -214,7 +214,7 @@ async function readWords(context: Context, command: Command, { part, fields }: V
         .toLowerCase()
     ],
     ...Object.fromEntries(isAgents ? named.filter(([name]) => name !== part.stdin) : named),
-    ...(agent && agentOf(isAgents ? typed : words[inWords.length], options["agent"])),
+    ...(agent && oneAgent(isAgents ? typed : words[inWords.length], options["agent"])),
     ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
     ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),
     ...(part.folder?.others !== undefined &&
@@ -250,7 +250,7 @@ function othersBeside({ terminal }: Context, file: string): Readonly<Record<stri
 const attributeOf = (field: FieldShape, part: Verb["part"]): string => optionOf(field, part).attributeName();
 
 /** The one name that was given, in whichever way. @throws StrataError `invalid_input` for two */
-function agentOf(word: unknown, option: unknown): { readonly agent?: unknown } {
+function oneAgent(word: unknown, option: unknown): { readonly agent?: unknown } {
   if (word !== undefined && option !== undefined && word !== option) {
     const message = `two agents were named: ${JSON.stringify(word)} and --agent ${JSON.stringify(option)}; name only one`;
     throw new StrataError("invalid_input", message, { agents: [word, option] });
@@ -260,7 +260,7 @@ function agentOf(word: unknown, option: unknown): { readonly agent?: unknown } {
 }
 
 /** A text that was written on the command line, or read from a file or stdin. @throws StrataError `invalid_input` for two, `file_not_found` */
-async function textOf(
+async function readTextArgument(
   { terminal }: Context,
   options: Performed["given"],
   { part: { file: field }, isRequired }: { readonly part: Verb["part"]; readonly isRequired: boolean },

@@ -36,7 +36,7 @@ function fitted(width: number, parts: readonly Part[]): string {
   const shown = parts.map(() => "");
   const inOrder = [...parts.entries()].sort(([, a], [, b]) => a.weight - b.weight);
   const take = (at: number, form: string): boolean => {
-    const fits = line(shown.with(at, form)).length <= width;
+    const fits = joinFigures(shown.with(at, form)).length <= width;
     if (fits) shown[at] = form;
     return fits;
   };
@@ -46,7 +46,7 @@ function fitted(width: number, parts: readonly Part[]): string {
     if (weight <= UNBOUND || shown[WHOLES] !== "") take(at, forms.at(-1) ?? "");
   }
   for (const [at, { forms }] of inOrder) if (shown[at] !== "") forms.some((form) => take(at, form));
-  return line(shown);
+  return joinFigures(shown);
 }
 
 /** The weight of the sums, and the last one of what is shown without them. */
@@ -56,7 +56,7 @@ const UNBOUND = 5;
 /** Where the sums stand. What is part of none of them is not shown without them. */
 const WHOLES = 1;
 
-const line = (shown: readonly string[]): string => {
+const joinFigures = (shown: readonly string[]): string => {
   const [head = "", wholes = "", ...rest] = shown;
   const first = wholes === "" ? head : `${head}: ${wholes}`;
   return `· ${[first, ...rest.filter((text) => text !== "")].join(" · ")}`;

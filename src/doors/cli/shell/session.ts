@@ -28,7 +28,7 @@ export async function inSession(
   if (namesConfig !== true || isStandIn(shared)) tellPlace(context, shared);
   const unread = unreadEnvFile(shared, context.terminal);
   if (unread !== undefined && !context.inJson && wishes.recordOnly !== true) context.note(context.style.yellow(unread));
-  await opened(context, shared, { work, wishes });
+  await openSession(context, shared, { work, wishes });
 }
 
 const CONFIG = "strata.yaml";
@@ -61,7 +61,7 @@ function wayOut(folder: string): string {
   return "--folder DIR names another folder; `strata init companion` creates an agent of your own here.";
 }
 
-async function opened(
+async function openSession(
   { terminal, hideWith, note, style }: Context,
   shared: Shared,
   { work, wishes }: { readonly work: (session: Session) => Promise<void>; readonly wishes: Wishes },
@@ -113,7 +113,7 @@ async function inData(
     const next = "name the data folder with --data, or begin with `strata chat AGENT` (`strata agent list` names them)";
     throw new StrataError("file_not_found", `there is no data in ${data}; ${next}`, { data });
   }
-  await opened(context, shared, { work, wishes: { recordOnly } });
+  await openSession(context, shared, { work, wishes: { recordOnly } });
 }
 
 /** @throws StrataError `agent_not_found`, `invalid_id` */

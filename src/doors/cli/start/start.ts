@@ -23,7 +23,7 @@ import { textWarning } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { reloadOnChange } from "./watch.ts";
 
-interface Options {
+interface StartOptions {
   readonly new?: true;
   readonly drain: number;
   readonly port: number;
@@ -55,7 +55,7 @@ export function declareStart(program: Command, context: Context): void {
       "after",
       "\nExamples:\n  $ strata start --port 4601 --watch\n  $ strata start --host 0.0.0.0 --host-name strata.example.org",
     )
-    .action((options: Options, command: Command) =>
+    .action((options: StartOptions, command: Command) =>
       inSession(
         context,
         command,
@@ -76,7 +76,7 @@ export function declareStart(program: Command, context: Context): void {
               .use(MEMORY_API)
               .embedLater(session.app.operator)
               .catch(() => undefined);
-            await run(context, session, options.new === true);
+            await runSession(context, session, options.new === true);
           } finally {
             stop();
             await listening.close();
@@ -98,7 +98,7 @@ function telling(context: Context, session: Session): ServeOptions {
   return { tell, watch, isWanted: (name) => isKnown(session, name), ...(timers && { timers }) };
 }
 
-async function run(context: Context, { app, json }: Session, anew: boolean): Promise<void> {
+async function runSession(context: Context, { app, json }: Session, anew: boolean): Promise<void> {
   const { terminal, note } = context;
   const agent = companion(app);
   if (isInteractive(terminal) && !json && agent !== undefined) {

@@ -72,7 +72,7 @@ function foldersIn(folder: string, data: string): readonly string[] {
   const found = [folder];
   for (let i = 0; i < found.length && found.length < MOST_FOLDERS; i++) {
     const parent = found[i] ?? folder;
-    for (const entry of entriesOf(parent)) {
+    for (const entry of listFolder(parent)) {
       const path = join(parent, entry.name);
       const left = entry.name.startsWith(".") || entry.name === "node_modules" || path === data;
       if (entry.isDirectory() && !left) found.push(path);
@@ -82,7 +82,7 @@ function foldersIn(folder: string, data: string): readonly string[] {
 }
 
 /** A folder may be gone since it was listed. */
-function entriesOf(folder: string) {
+function listFolder(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -96,14 +96,14 @@ interface Shown {
   readonly model: string;
 }
 
-type Declared = ReadonlyMap<string, Shown>;
+type DeclaredFiles = ReadonlyMap<string, Shown>;
 
-const declared = ({ app }: Session): Declared =>
+const declared = ({ app }: Session): DeclaredFiles =>
   new Map(
     app.runtime.agents(app.operator).map((agent) => [agent.name, { agent, model: app.modelNameOf(agent) }] as const),
   );
 
-function changesOf(before: Declared, after: Declared): readonly string[] {
+function changesOf(before: DeclaredFiles, after: DeclaredFiles): readonly string[] {
   const gone = [...before.keys()].filter((name) => !after.has(name)).map((name) => `${name} is no longer declared`);
   return [...gone, ...[...after].flatMap(([name, now]) => changesOfAgent(before.get(name), now, name))];
 }

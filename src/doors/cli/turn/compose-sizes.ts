@@ -50,7 +50,7 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
     const tokens = sent instanceof StrataError ? all : { ...all, sent: sumOf(sizes, "sent") };
     context.json({ agent: agent.name, model, ...chosen, layers: sizes, tokens, cut });
   } else {
-    const rows = table(COLUMNS, sizes.map(rowOf), context.style);
+    const rows = table(COLUMNS, sizes.map(sizeRow), context.style);
     const minimal = `minimal  ${number(minimalOf(prompts))} tokens without the message`;
     const before = sent instanceof StrataError ? [] : continuesLine(sent);
     context.say(
@@ -77,12 +77,12 @@ async function composed({ app, conversation, message, mode }: Sizing): Promise<P
     full: await compose(anew, { mode: "full", uncut: true }),
     compact: await compose(anew, { mode: "compact", uncut: true }),
     minimal: await compose(anew, { mode: "minimal", uncut: true }),
-    sent: await compose(conversation, { mode }).catch(tooLarge),
+    sent: await compose(conversation, { mode }).catch(asTooLarge),
   };
 }
 
 /** That a prompt does not fit is what somebody wants to see who looks at its sizes. */
-function tooLarge(thrown: unknown): StrataError {
+function asTooLarge(thrown: unknown): StrataError {
   if (thrown instanceof StrataError && thrown.code === "budget_too_small") return thrown;
   throw thrown;
 }
@@ -113,7 +113,7 @@ const COLUMNS = [
   { head: "sent", right: true },
 ] as const;
 
-const rowOf = ({ layer, rank, scope, budget, full, compact, compactly, sent }: LayerSize): readonly string[] => [
+const sizeRow = ({ layer, rank, scope, budget, full, compact, compactly, sent }: LayerSize): readonly string[] => [
   layer,
   rank === undefined ? "" : number(rank),
   scope ?? "",
@@ -131,7 +131,7 @@ function totals(sizes: readonly LayerSize[]): readonly string[] {
 }
 
 function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {
-  const [short, now] = [entriesOf(compact), sent instanceof StrataError ? undefined : entriesOf(sent)];
+  const [short, now] = [entriesBySection(compact), sent instanceof StrataError ? undefined : entriesBySection(sent)];
   return full.ledger.entries.filter(isSized).map(({ section, rank, scope, wanted }) => {
     const other = short.get(section);
     const { budget } = full.agent.layers.find(({ id }) => id === section) ?? {};
@@ -148,7 +148,7 @@ function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {
   });
 }
 
-const entriesOf = ({ ledger }: Composed): ReadonlyMap<string, LedgerEntry> =>
+const entriesBySection = ({ ledger }: Composed): ReadonlyMap<string, LedgerEntry> =>
   new Map(ledger.entries.map((entry) => [entry.section, entry]));
 
 /** What of the sent prompt gave way, and how far. */
@@ -171,7 +171,7 @@ const cutIn = (sent: Prompts["sent"]): readonly CutSection[] =>
 /** What the mode of the sent prompt leaves out. */
 function absentIn({ full, sent }: Prompts): readonly CutSection[] {
   if (sent instanceof StrataError) return [];
-  const there = entriesOf(sent);
+  const there = entriesBySection(sent);
   return full.ledger.entries
     .filter((entry) => isSized(entry) && entry.wanted > 0 && !there.has(entry.section))
     .map(({ section, wanted }) => ({ section, tokens: 0, wanted, because: `mode ${sent.ledger.mode}` }));

@@ -7,7 +7,7 @@ import type { Context } from "../shell/context.ts";
 import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
 import { continuesLine, explainSizes } from "./compose-sizes.ts";
 
-interface Options {
+interface ComposeCommandOptions {
   readonly message?: string;
   readonly mode?: Mode;
   readonly explain?: true;
@@ -30,7 +30,7 @@ export function declareCompose(program: Command, context: Context): void {
       "after",
       "\nExamples:\n  $ strata compose companion --message 'What do you know about my cat?'\n  $ strata compose companion --explain",
     )
-    .action((name: string, options: Options, command: Command) =>
+    .action((name: string, options: ComposeCommandOptions, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
         const talkers = { app, agent, contact: await senderOf(app, agent, options.as) };
@@ -40,7 +40,7 @@ export function declareCompose(program: Command, context: Context): void {
           context.note(...(await versionLines(app, agent, { thread, anew: `\`strata chat ${name} --new\`` })));
         if (options.explain === true)
           return explainSizes(context, { app, conversation, json, message: options.message, mode: options.mode });
-        const message = untrusted(given(options.message));
+        const message = untrusted(requireMessage(options.message));
         const composed = await app.runtime.compose(app.operator, conversation, message, { mode: options.mode });
         if (options.wire === true) context.exact(await app.bodyOf(composed.request, composed.wire));
         else if (json) context.json(forPrograms(composed));
@@ -49,7 +49,7 @@ export function declareCompose(program: Command, context: Context): void {
     );
 }
 
-function given(message: string | undefined): string {
+function requireMessage(message: string | undefined): string {
   if (message !== undefined) return message;
   throw new StrataError(
     "invalid_input",

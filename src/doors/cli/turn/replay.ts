@@ -28,7 +28,7 @@ interface ReplayReport {
 /** The end of a replay for a person: counts, then what each section cost. */
 function replayTable(report: ReplayReport, style: Style): readonly string[] {
   const { file, agent, tally, milliseconds } = report;
-  const sections = [...tally.sections.values()].sort(inOrder).map((section) => sectionRow(section, tally));
+  const sections = [...tally.sections.values()].sort(byPlace).map((section) => sectionRow(section, tally));
   return [
     style.bold(`${file} through ${agent}`),
     ...table([{ head: "" }, { head: "", right: true }, { head: "" }], counts(report), style),
@@ -76,7 +76,7 @@ const COLUMNS = [
 const PLACES = ["tools", "system", "transcript", "message", "tail"];
 
 /** In the order of a request; sections of one place stay as they were first met. */
-const inOrder = (a: SectionTally, b: SectionTally): number => PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
+const byPlace = (a: SectionTally, b: SectionTally): number => PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
 
 function sectionRow({ place, section, tokens, requests, cut }: SectionTally, tally: Tally): readonly string[] {
   const mean = tally.requests === 0 ? 0 : tokens / tally.requests;
@@ -85,10 +85,10 @@ function sectionRow({ place, section, tokens, requests, cut }: SectionTally, tal
 
 /** The same for programs. */
 function replayJson({ tally: { sections, ...tally }, ...report }: ReplayReport) {
-  return { ...report, ...tally, sections: [...sections.values()].sort(inOrder) };
+  return { ...report, ...tally, sections: [...sections.values()].sort(byPlace) };
 }
 
-interface Options {
+interface ReplayOptions {
   readonly agent: string;
   readonly replies?: string;
   readonly tools?: string;
@@ -104,7 +104,7 @@ interface Job {
   readonly lines: number;
   readonly digest: string;
   readonly exchanges: readonly Exchange[];
-  readonly options: Options;
+  readonly options: ReplayOptions;
 }
 
 /** `strata replay FILE`: feeds a recorded conversation through the whole way. */
@@ -130,19 +130,19 @@ export function declareReplay(program: Command, context: Context): void {
       "after",
       "\nExample:\n  $ strata replay talk.jsonl --agent companion --replies recorded --dump requests.jsonl",
     )
-    .action(async (file: string, options: Options, command: Command) => {
+    .action(async (file: string, options: ReplayOptions, command: Command) => {
       const job = await readJob(file, options, context.terminal.cwd);
       const recordedTools = options.tools === undefined ? undefined : readJson(options.tools, context.terminal.cwd);
       const wishes = {
         ...(recordedTools === undefined ? {} : { recordedTools }),
         ...(options.model === undefined ? {} : { wire: options.model }),
       };
-      return inSession(context, command, ({ app, json }) => run(context, app, job, json), wishes);
+      return inSession(context, command, ({ app, json }) => runReplay(context, app, job, json), wishes);
     });
 }
 
 /** Reads all that can be wrong before anything is done. */
-async function readJob(name: string, options: Options, cwd: string): Promise<Job> {
+async function readJob(name: string, options: ReplayOptions, cwd: string): Promise<Job> {
   if (options.replies !== undefined && options.replies !== "recorded") {
     const message = `--replies ${JSON.stringify(options.replies)} is not known; it can be recorded, or left out so that the agent's model answers`;
     throw new StrataError("invalid_input", message, { replies: options.replies });
@@ -168,7 +168,7 @@ function checkThread(thread: string, file: string): void {
   }
 }
 
-async function run(context: Context, app: App, job: Job, json: boolean): Promise<void> {
+async function runReplay(context: Context, app: App, job: Job, json: boolean): Promise<void> {
   const { options, path } = job;
   const agent = agentNamed(app, options.agent);
   await checkWire(app, agent, options);
@@ -178,11 +178,11 @@ async function run(context: Context, app: App, job: Job, json: boolean): Promise
   const began = Date.now();
   const tally = newTally();
   try {
-    await turns(context, app, { job, agent, tally, dump });
+    await replayTurns(context, app, { job, agent, tally, dump });
   } finally {
     dump?.end();
   }
-  if (signal.aborted) return stopped(context, job, tally);
+  if (signal.aborted) return reportStopped(context, job, tally);
   const report = {
     ...job,
     agent: agent.name,
@@ -195,7 +195,7 @@ async function run(context: Context, app: App, job: Job, json: boolean): Promise
 }
 
 /** An unknown model is said now and not after the first turns. */
-async function checkWire(app: App, agent: Agent, { model, dump, replies }: Options): Promise<void> {
+async function checkWire(app: App, agent: Agent, { model, dump, replies }: ReplayOptions): Promise<void> {
   if (model === undefined && dump === undefined) return;
   const { wire } = replies === undefined ? await app.modelOf(agent) : app.speaker(agent, []);
   const hello = { role: "user", parts: [{ type: "text", text: trusted("Hello.") }] } as const;
@@ -209,14 +209,14 @@ async function checkWire(app: App, agent: Agent, { model, dump, replies }: Optio
   await app.bodyOf(request, wire);
 }
 
-interface Run {
+interface ReplayRun {
   readonly job: Job;
   readonly agent: Agent;
   readonly tally: Tally;
   readonly dump: Dump | undefined;
 }
 
-async function turns(context: Context, app: App, { job, agent, tally, dump }: Run): Promise<void> {
+async function replayTurns(context: Context, app: App, { job, agent, tally, dump }: ReplayRun): Promise<void> {
   const { replay } = await import("../../../app/entry/recordings.ts");
   const { signal } = context.terminal;
   const progress = showProgress(context, job.file);
@@ -239,7 +239,7 @@ async function turns(context: Context, app: App, { job, agent, tally, dump }: Ru
       const turn = await app.runtime.turn(app.operator, replayed.turn);
       tallyTurn(tally, replayed, turn);
       await dump?.add(turn);
-      if (replayed.end?.type === "failed") context.fail(failure(replayed, turn.scope.contact));
+      if (replayed.end?.type === "failed") context.fail(replayFailure(replayed, turn.scope.contact));
       done++;
       progress.show(`${number(done)} of ${number(exchanges.length)} turns`, done / exchanges.length);
     }
@@ -250,7 +250,7 @@ async function turns(context: Context, app: App, { job, agent, tally, dump }: Ru
   }
 }
 
-function failure({ turn, end }: ReplayedTurn, thread: string): StrataError {
+function replayFailure({ turn, end }: ReplayedTurn, thread: string): StrataError {
   const { traits, message, details } = asStrataError(end?.type === "failed" ? end.error : undefined);
   return new StrataError(
     traits,
@@ -259,7 +259,7 @@ function failure({ turn, end }: ReplayedTurn, thread: string): StrataError {
   );
 }
 
-function stopped({ fail }: Context, { exchanges }: Job, { turns: { fresh, before } }: Tally): void {
+function reportStopped({ fail }: Context, { exchanges }: Job, { turns: { fresh, before } }: Tally): void {
   fail(
     new StrataError(
       "turn_cancelled",

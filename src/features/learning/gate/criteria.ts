@@ -33,12 +33,12 @@ type Criteria = z.output<typeof CRITERIA>;
 
 /** What of the criteria an answer does not meet, each in a few words; nothing of one that meets all. */
 export function unmet(criteria: Criteria, { text, calls, escalated }: Answered): readonly string[] {
-  const said = folded(text);
+  const said = foldText(text);
   const { contains = [], omits = [], calls: tools = [], escalates, words, near } = criteria;
-  const count = wordsOf(text).length;
+  const count = matchWords(text).length;
   const found: string[] = [];
-  for (const one of contains) if (!said.includes(folded(one))) found.push(`does not contain ${JSON.stringify(one)}`);
-  for (const one of omits) if (said.includes(folded(one))) found.push(`contains ${JSON.stringify(one)}`);
+  for (const one of contains) if (!said.includes(foldText(one))) found.push(`does not contain ${JSON.stringify(one)}`);
+  for (const one of omits) if (said.includes(foldText(one))) found.push(`contains ${JSON.stringify(one)}`);
   for (const tool of tools) if (!calls.includes(tool)) found.push(`does not call ${tool}`);
   if (escalates !== undefined && escalates !== escalated)
     found.push(escalated ? "leaves it to a person" : "does not leave it to a person");
@@ -59,7 +59,7 @@ export interface Recorded extends Answered {
 
 /** How near an answer is to what was done then. */
 export function scored(answer: Answered, then: Recorded): Scores {
-  const [now, sent] = [wordsOf(answer.text).length, wordsOf(then.text).length];
+  const [now, sent] = [matchWords(answer.text).length, matchWords(then.text).length];
   const kept = then.calls.filter((tool) => answer.calls.includes(tool)).length;
   return {
     answered: answer.text.trim() === "" && answer.calls.length === 0 ? 0 : 1,
@@ -91,17 +91,17 @@ export function worse(pairs: readonly { readonly before: Scores; readonly after:
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-const folded = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ");
+const foldText = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ");
 
-const wordsOf = (text: string): readonly string[] =>
-  folded(text).match(/[\p{L}\p{N}]+(?:[.,:'’@-][\p{L}\p{N}]+)*/gu) ?? [];
+const matchWords = (text: string): readonly string[] =>
+  foldText(text).match(/[\p{L}\p{N}]+(?:[.,:'’@-][\p{L}\p{N}]+)*/gu) ?? [];
 
 /** So many words of each text are compared; what is longer than this is no message. */
 const MOST_WORDS = 2_000;
 
 /** The share of words that must be changed, added or removed to make one text of the other, from 0 to 1. */
 export function distance(a: string, b: string): number {
-  const [left, right] = [a, b].map((text) => wordsOf(text).slice(0, MOST_WORDS));
+  const [left, right] = [a, b].map((text) => matchWords(text).slice(0, MOST_WORDS));
   if (left === undefined || right === undefined || left.length + right.length === 0) return 0;
   let above = right.map((_, i) => i + 1);
   for (const [row, word] of left.entries()) {

@@ -88,13 +88,13 @@ export async function tryText(given: Trial): Promise<GateReport> {
   );
 }
 
-interface Planned extends GateLimits {
+interface PlannedGate extends GateLimits {
   readonly fixtures: number;
   readonly arms: number;
   readonly calls: number;
 }
 
-const planOf = ({ turns, fixtures, arms, calls, dollars }: Planned): string =>
+const planOf = ({ turns, fixtures, arms, calls, dollars }: PlannedGate): string =>
   `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers and $${Number(dollars.toPrecision(6))}`;
 
 /** Runs one turn beside the record after the other, and adds up what they cost. */

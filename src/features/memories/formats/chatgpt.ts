@@ -64,7 +64,7 @@ function branch({ mapping, current_node }: Conversation): readonly Message[] {
   const nodes = new Map(Object.entries(mapping).map(([id, node]) => [id, NODE.safeParse(node).data]));
   const said: Message[] = [];
   const seen = new Set<string>();
-  let id = typeof current_node === "string" && nodes.has(current_node) ? current_node : newest(nodes);
+  let id = typeof current_node === "string" && nodes.has(current_node) ? current_node : lastMessage(nodes);
   while (id !== undefined && !seen.has(id)) {
     seen.add(id);
     const node = nodes.get(id);
@@ -76,7 +76,7 @@ function branch({ mapping, current_node }: Conversation): readonly Message[] {
 }
 
 /** The last of the messages that nothing follows. */
-function newest(nodes: ReadonlyMap<string, z.infer<typeof NODE> | undefined>): string | undefined {
+function lastMessage(nodes: ReadonlyMap<string, z.infer<typeof NODE> | undefined>): string | undefined {
   const ends = [...nodes].filter(([, node]) => (node?.children ?? []).length === 0);
   return ends.at(-1)?.[0];
 }

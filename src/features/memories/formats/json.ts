@@ -25,7 +25,7 @@ export function entriesOf(value: unknown, where: string, above: DraftReading): r
   if (reading.depth > DEEPEST) return [{ where, message: `is nested deeper than ${DEEPEST} lists` }];
   if (isMessages(value)) return talkDrafts({ messages: value }, where, reading);
   if (Array.isArray(value)) return listEntries(value, where, reading);
-  if (typeof value === "string") return [plain(value, where)];
+  if (typeof value === "string") return [plainDraft(value, where)];
   const fields = fieldsOf(value);
   if (isConversation(fields)) return [...conversationDrafts(fields, where, reading), ...savedContext([fields], where)];
   if (isTalk(fields)) return talkDrafts(fields, where, reading);
@@ -62,7 +62,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 const isMessages = (value: unknown): value is readonly unknown[] =>
   Array.isArray(value) && value.length > 0 && value.every((one) => typeof fieldsOf(one)["role"] === "string");
 
-const plain = (text: string, where: string): MemoryDraft => ({
+const plainDraft = (text: string, where: string): MemoryDraft => ({
   where,
   memory: { content: untrusted(text), tags: [] },
 });
@@ -147,11 +147,11 @@ const OWN = z.strictObject({
 function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): ReadEntry {
   try {
     const { data, error } = OWN.safeParse(fields);
-    if (data === undefined) return { where, message: problemOf(error.issues[0]) };
+    if (data === undefined) return { where, message: describeIssue(error.issues[0]) };
     const { id, support, supersedes, supersededBy, ...memory } = data;
     return {
       where,
-      memory: given(memory),
+      memory: presentFields(memory),
       support,
       ...(id !== undefined && { id }),
       ...(supersedes !== undefined && { supersedes }),
@@ -164,7 +164,7 @@ function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): Rea
 }
 
 /** The fields that are there: a field left out is no field that is `undefined`. */
-function given(
+function presentFields(
   memory: Omit<z.output<typeof OWN>, "id" | "support" | "supersedes" | "supersededBy">,
 ): MemoryDraft["memory"] {
   const { content, tags, kind, trust, by, byId, speaker, session, turn, sources } = memory;
@@ -185,7 +185,7 @@ function given(
   };
 }
 
-function problemOf(issue: z.core.$ZodIssue | undefined): string {
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code === "unrecognized_keys") return `has an unknown field: ${issue.keys.join(", ")}`;
   return `has a \`${issue?.path.join(".") ?? ""}\` that does not fit: ${issue?.message ?? "look at the line"}`;
 }

@@ -133,7 +133,7 @@ const onOneLine = (text: string): string => clean(untrusted(text)).replaceAll("\
 
 const section = (heading: string, memories: readonly Memory[]): readonly string[] => [
   ...(heading === "" ? [] : [heading]),
-  ...memories.map(itemOf),
+  ...memories.map(listItem),
   "\n",
 ];
 
@@ -141,7 +141,7 @@ const section = (heading: string, memories: readonly Memory[]): readonly string[
 const SAID = "What was said";
 
 /** To the second, or to the day where that is all that is known. */
-function itemOf({ kind, content, speaker, at }: Memory): string {
+function listItem({ kind, content, speaker, at }: Memory): string {
   const said = kind === "message" && speaker !== undefined ? `${speaker}: ` : "";
   const when = isoSecond(at).replace(/T00:00:00Z$/, "");
   const lines = `${said}${clean(content)}`.split("\n").map((line) => (line.trim() === "" ? "" : line));

@@ -64,7 +64,7 @@ export function fill(
 }
 
 /** Tokens of one hit as it is shown by itself. */
-export const costOf = (hit: RecalledMemory, count: CountTokens): number => count(framed(itemOf([hit])));
+export const costOf = (hit: RecalledMemory, count: CountTokens): number => count(frameRecalled(recalledItem([hit])));
 
 /** The hits as items, the best first: those that were said one after the other as one. */
 export function itemsOf(hits: readonly RecalledMemory[]): readonly ContentItem[] {
@@ -79,7 +79,7 @@ export function itemsOf(hits: readonly RecalledMemory[]): readonly ContentItem[]
   }
   const rank = new Map(hits.map((hit, i) => [hit, i]));
   const best = (group: readonly RecalledMemory[]): number => Math.min(...group.map((hit) => rank.get(hit) ?? 0));
-  return groups.sort((a, b) => best(a) - best(b)).map(itemOf);
+  return groups.sort((a, b) => best(a) - best(b)).map(recalledItem);
 }
 
 /** What counts places together. */
@@ -99,7 +99,7 @@ const isLaidOut = ({ content }: RecalledMemory): boolean =>
   /^\s{0,3}(?:```|~~~)|^(?: {2,}|\t)\S|^\s*(?:[-*+]|\d+[.)])\s\S/m.test(content);
 
 /** One memory under its speaker's name; several with the name before each, every one on a line of its own. */
-function itemOf(hits: readonly RecalledMemory[]): ContentItem {
+function recalledItem(hits: readonly RecalledMemory[]): ContentItem {
   const [first] = hits;
   if (first === undefined) throw new RangeError("an item is made of one memory at least");
   const trust = lowestTrust(hits.map((hit) => hit.trust));
@@ -107,16 +107,16 @@ function itemOf(hits: readonly RecalledMemory[]): ContentItem {
   const { speaker } = first;
   if (hits.length === 1)
     return { ...base, text: first.content, ...(speaker !== undefined && { name: untrusted(speaker) }) };
-  return { ...base, ids: hits.map(({ id }) => id), text: untrusted(hits.map(line).join("\n")) };
+  return { ...base, ids: hits.map(({ id }) => id), text: untrusted(hits.map(memoryLine).join("\n")) };
 }
 
 /** Nothing that was said can look as if somebody else had said it: its own line breaks are spaces. */
-function line({ speaker, content }: RecalledMemory): string {
+function memoryLine({ speaker, content }: RecalledMemory): string {
   const name = speaker === undefined ? "" : cleanName(untrusted(speaker));
   return `${name === "" ? "" : `${name}: `}${content.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/gu, " ")}`;
 }
 
-const framed = ({ kind, trust, at, text, name }: ContentItem): string => frame({ kind, trust, at }, text, name);
+const frameRecalled = ({ kind, trust, at, text, name }: ContentItem): string => frame({ kind, trust, at }, text, name);
 
 /** The turns and the frozen memories that stand in the request, this turn's own too. */
 export function standingIn({ epoch, frozen = frozenIn(epoch), turn }: GatherContext): SeenMemories {

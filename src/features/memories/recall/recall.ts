@@ -51,7 +51,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   if (idle !== undefined && since.length === 0) return empty(idle);
   const room = { tokens: layer.budget ?? TOKENS, items: limit };
   const { hits, left } = fill(await asPassages([...fitting, ...since], query.newest), room, context.count);
-  return contentOf(hits, [
+  return recalledContent(hits, [
     { because: "in the transcript already", items: standing },
     { because: "fitting too little", items: unseen.length - fitting.length },
     { because: "without room", items: left },
@@ -172,7 +172,7 @@ function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
 
 const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));
 
-function contentOf(hits: readonly RecalledMemory[], all: readonly LeftOut[]): LayerContent {
+function recalledContent(hits: readonly RecalledMemory[], all: readonly LeftOut[]): LayerContent {
   const left = all.filter(({ items }) => items > 0);
   if (hits.length > 0) return { kind: "items", items: itemsOf(hits), ...(left.length > 0 && { left }) };
   const found = left.map(({ because, items }) => `${items} ${because}`).join(", ");
@@ -208,7 +208,7 @@ function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope" | "ev
   const messages = events.filter(({ kind }) => kind === "message");
   const name = messages.findLast((one) => one.name !== undefined)?.name;
   return {
-    newest: cleaned(textOf(messages), LONGEST),
+    newest: cleaned(joinMessageTexts(messages), LONGEST),
     earlier: earlierOf(epoch).map((text) => cleaned(text, LONGEST_EARLIER)),
     asker: name ?? scope.contact,
   };
@@ -220,7 +220,7 @@ function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean)
   return { texts: [{ text: newest, weight: 1 }, ...before], asker };
 }
 
-const textOf = (messages: readonly StoredEvent[]): string =>
+const joinMessageTexts = (messages: readonly StoredEvent[]): string =>
   messages.flatMap(({ content }) => content.flatMap(saidInPart)).join("\n");
 
 // Cut first: what is cleaned is then never large.

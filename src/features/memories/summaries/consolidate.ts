@@ -63,13 +63,13 @@ export function consolidateApi(parts: () => TurnParts): ConsolidateApi {
 /** The channel on which summaries are asked for. */
 export const CONSOLIDATION = { name: "consolidation", holds: "the record of summaries" } as const satisfies OwnChannel;
 
-interface Asking extends Pick<Summing, "actor" | "asked"> {
+interface ScopeSumming extends Pick<Summing, "actor" | "asked"> {
   readonly scope: Scope;
 }
 
 async function* consolidate(
   parts: TurnParts,
-  { actor, scope: whose, asked }: Asking,
+  { actor, scope: whose, asked }: ScopeSumming,
   wish: ConsolidateWish,
 ): AsyncGenerator<Consolidated> {
   const { groupBy = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
@@ -124,7 +124,7 @@ async function sumUp(summing: Summing, group: Group): Promise<Consolidated | und
   if (said === 0) throw tooSmall(setup);
   const { memories, ...about } = { ...group, memories: group.memories.slice(0, said) };
   const keep = (answer: Answer, { taint, turn }: { readonly taint: Trust; readonly turn: TurnId }) =>
-    kept(summing, { ...group, memories }, { answer, trust: taint, turn });
+    summaryToWrites(summing, { ...group, memories }, { answer, trust: taint, turn });
   const summed = await unlessBusy(summaryTurn(summing, { message: saying(group, said), maxTokens, compile, keep }));
   if (summed === undefined) return undefined;
   if ("failed" in summed) throw summed.failed;
@@ -158,13 +158,13 @@ function tooSmall(setup: TurnSetup): StrataError {
 }
 
 /** The memory that an answer becomes: it carries what it was made from, and is trusted no more than any of it. */
-async function kept(
+async function summaryToWrites(
   { parts, scope }: Summing,
   group: Group,
   { answer, trust, turn }: { readonly answer: Answer; readonly trust: Trust; readonly turn: TurnId },
 ): Promise<readonly StoreWrite[] | { readonly because: string }> {
-  const { text, lastingWishes } = readAnswer(textOf(answer), group);
-  const because = problemOf(answer, [text, ...lastingWishes.map(({ content }) => content)].join("\n"), text);
+  const { text, lastingWishes } = readAnswer(joinTextParts(answer), group);
+  const because = whyNoSummary(answer, [text, ...lastingWishes.map(({ content }) => content)].join("\n"), text);
   if (because !== undefined) return { because };
   const sources = group.memories.map(({ id }) => id);
   const done = await summedUp(parts, scope, byOf(group));
@@ -207,14 +207,14 @@ function readAnswer(
   return { text: kept.join("\n").trim(), lastingWishes };
 }
 
-const textOf = ({ parts }: Answer): string =>
+const joinTextParts = ({ parts }: Answer): string =>
   parts
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n")
     .trim();
 
 /** Why an answer is no summary that may be kept. */
-function problemOf({ finish }: Answer, all: string, summary: string): string | undefined {
+function whyNoSummary({ finish }: Answer, all: string, summary: string): string | undefined {
   if (finish !== "stop") return `the model did not finish it (${finish})`;
   if (summary === "") return "the model gave none";
   const plain = clean(untrusted(all));

@@ -44,7 +44,7 @@ export function openVectors(parts: EmbedParts): Vectors {
   const search: Store["searchMemories"] = async (scopes, query, foundBefore) => {
     const agent = scopes[0] && agentOf(scopes[0]);
     if (agent?.embedder === undefined) return store.searchMemories(scopes, query, foundBefore);
-    const vectors = await asked({ store, queries, troubles }, agent, scopes, query);
+    const vectors = await embedQuery({ store, queries, troubles }, agent, scopes, query);
     return store.searchMemories(scopes, vectors.length === 0 ? query : { ...query, vectors }, foundBefore);
   };
   return {
@@ -98,14 +98,14 @@ function troubleOf({ search, making }: Troubles, agent: AgentName): string | und
   return made === undefined ? undefined : `what is new is found by its words alone: ${made}`;
 }
 
-interface Asking extends Pick<EmbedParts, "store"> {
+interface QueryEmbedding extends Pick<EmbedParts, "store"> {
   readonly queries: QueryVectors;
   readonly troubles: Troubles;
 }
 
 /** The query as vectors of the models that serve its scopes; none where that fails. */
-async function asked(
-  { store, queries, troubles }: Asking,
+async function embedQuery(
+  { store, queries, troubles }: QueryEmbedding,
   agent: Agent,
   scopes: readonly Scope[],
   query: MemoryQuery,

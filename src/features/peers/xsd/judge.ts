@@ -45,7 +45,7 @@ export function xsdFinding(xsd: string, type: string, payload: JsonObject): stri
     const [detail] = thrown instanceof XmlValidateError ? thrown.details : [];
     // A pattern that takes too long: what cannot be judged is not let through.
     if (detail === undefined) return `the payload: ${xsdTooComplex()}`;
-    const { path, node } = placeOf(tree.node, detail.xpath ?? "");
+    const { path, node } = resolveXPath(tree.node, detail.xpath ?? "");
     const where = path.length === 0 ? "the payload" : `\`${path.join(".")}\``;
     return `${where}: ${ruleOf(node, detail.message)}`;
   } finally {
@@ -54,7 +54,7 @@ export function xsdFinding(xsd: string, type: string, payload: JsonObject): stri
 }
 
 /** `/p:Order/item[2]/sku` as `item`, `1`, `sku`. */
-function placeOf(
+function resolveXPath(
   root: XsdNode,
   xpath: string,
 ): { readonly path: readonly string[]; readonly node: XsdNode | undefined } {

@@ -87,7 +87,7 @@ const childrenOf = (parent: XmlElement): readonly XmlElement[] => {
 const attributeOf = (element: XmlElement, name: string): string | undefined =>
   element.attrs.find((one) => one.name === name)?.value;
 
-const nameOf = (element: XmlElement): string => attributeOf(element, "name") ?? refuse("an element has no name");
+const requiredName = (element: XmlElement): string => attributeOf(element, "name") ?? refuse("an element has no name");
 
 function documented(element: XmlElement): { readonly message?: string } {
   const sentence = element.get("x:annotation/x:documentation", { x: XS })?.content.trim();
@@ -133,23 +133,23 @@ class Reader {
   tree(type: string | undefined): XsdTree {
     const elements = [...this.#named].flatMap(([key, one]) => (key.startsWith("element:") ? [one] : []));
     const [only] = elements;
-    const names = elements.map(nameOf).join(", ");
+    const names = elements.map(requiredName).join(", ");
     const main =
       (type === undefined ? undefined : this.#named.get(`element:${type}`)) ??
       (elements.length === 1 && only !== undefined
         ? only
         : refuse(`it declares ${elements.length} elements (${names}); name the payload's with \`type\``));
     const node = this.#contentOf(main, []);
-    if (node.kind === "value") return refuse(`its element ${nameOf(main)} has no fields; a payload is an object`);
+    if (node.kind === "value") return refuse(`its element ${requiredName(main)} has no fields; a payload is an object`);
     return {
-      root: nameOf(main),
+      root: requiredName(main),
       namespace: attributeOf(this.#root, "targetNamespace") ?? "",
       node: { ...node, ...documented(main) },
     };
   }
 
   #contentOf(element: XmlElement, open: readonly string[]): XsdNode {
-    const name = nameOf(element);
+    const name = requiredName(element);
     for (const one of ["nillable", "abstract", "substitutionGroup"])
       if (attributeOf(element, one) !== undefined) refuse(`\`${one}\` of ${name} has no counterpart in JSON`);
     const inner = childrenOf(element).find((one) => one.name === "complexType" || one.name === "simpleType");
@@ -241,13 +241,13 @@ class Reader {
   #field(declared: XmlElement, open: readonly string[], how: Omit<XsdField, "name" | "node">): XsdField {
     this.#fields += 1;
     if (this.#fields > MOST_FIELDS) refuse(`it has more than ${MOST_FIELDS} fields`);
-    return { name: nameOf(declared), node: this.#contentOf(declared, open), ...how };
+    return { name: requiredName(declared), node: this.#contentOf(declared, open), ...how };
   }
 }
 
 /** What of the tree a JSON Schema can say. The rest is for the XSD alone: a pattern could take for ever here, and is only told. */
 export function jsonSchemaOf(node: XsdNode): JsonObject {
-  const own = node.kind === "value" ? { ...TYPES.get(node.type), ...limitsOf(node) } : {};
+  const own = node.kind === "value" ? { ...TYPES.get(node.type), ...facetLimits(node) } : {};
   const about = node.message === undefined ? {} : { description: sentences(node.message, own["description"]) };
   if (node.kind === "value") return { ...own, ...about };
   const shown = ({ node: inner, min, max, choice = [] }: XsdField): JsonObject =>
@@ -282,7 +282,7 @@ export function withoutChoices(node: XsdNode): XsdNode {
   return { ...node, fields: shown.map((field) => ({ ...field, node: withoutChoices(field.node) })) };
 }
 
-function limitsOf({ type, facets }: Extract<XsdNode, { kind: "value" }>): JsonObject {
+function facetLimits({ type, facets }: Extract<XsdNode, { kind: "value" }>): JsonObject {
   const { type: json } = TYPES.get(type) ?? {};
   const isText = json === "string";
   const { enumeration, pattern = [], length: [exactly] = [] } = facets;

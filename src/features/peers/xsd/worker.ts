@@ -21,9 +21,9 @@ async function compiled(): Promise<CompiledXsd> {
   return { root: tree.root, schema: jsonSchemaOf(tree.node), shown };
 }
 
-const said: CompiledXsd = await compiled().catch((thrown: unknown) => ({
+const outcome: CompiledXsd = await compiled().catch((thrown: unknown) => ({
   problem: thrown instanceof Error ? (thrown.message.split("\n")[0] ?? "") : String(thrown),
 }));
-port.postMessage(said);
+port.postMessage(outcome);
 Atomics.store(flag, 0, 1);
 Atomics.notify(flag, 0);
