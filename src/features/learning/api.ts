@@ -17,7 +17,7 @@ export interface LearningApi {
   learnFromRecord(actor: Allowed<"operate">, agent: AgentName): Promise<number>;
   /** The learning versions on offer, and those that wait, the newest first. @throws StrataError `text_not_found` for an agent without a layer for them */
   versions(actor: Allowed<"read">, agent: AgentName): Promise<readonly Version[]>;
-  /** Of the drafts about which somebody decided, those that were changed in substance, by the version in their requests. */
+  /** Of the reviewed drafts, the share changed in substance, by the version in their requests. */
   rates(actor: Allowed<"read">, agent: AgentName): Promise<readonly Rate[]>;
   /** Digests what is new, judges what was written, and asks an operator about it. */
   digest(actor: Allowed<"operate">, agent: AgentName, how?: Partial<Omit<Digesting, "actor">>): Promise<DigestEnd>;

@@ -39,7 +39,7 @@ interface CandidateTable extends ContactScope {
   readonly body: Digest;
   readonly summary: Digest;
   readonly lessons: string;
-  /** What it was offered, used or not, as JSON; null in rows of before that was kept. */
+  /** What it was offered, used or not, as JSON; null in rows written before this was kept. */
   readonly offered: string | null;
   readonly anchors: string;
   readonly inputs: Trust;
@@ -47,7 +47,7 @@ interface CandidateTable extends ContactScope {
   readonly at: number;
 }
 
-/** What was said of it before anybody was asked: `report` names a piece. `version` is the proposal that it became. */
+/** The verdict on a candidate before anybody was asked: `report` names a piece. `version` is the proposal that it became. */
 export interface VerdictTable extends ContactScope {
   readonly turn: TurnId;
   readonly verdict: "proposed" | "refused";
@@ -97,7 +97,7 @@ export interface KeptCandidate extends Pick<CandidateTable, "turn" | "layer" | "
   readonly verdict?: Verdict;
 }
 
-/** What was said of a candidate. */
+/** The verdict on a candidate. */
 export interface Verdict {
   readonly verdict: VerdictTable["verdict"];
   readonly because: string;
@@ -155,7 +155,7 @@ export const CANDIDATE = writeKind<{
   },
 });
 
-/** What a digest's turn wrote, for the turn's link. */
+/** A digest turn's candidate, for the turn's link. */
 export async function candidateInLink(tx: Tx, { turn, ...of }: OneTurn): Promise<Readonly<Record<string, unknown>>> {
   const row = await tx.first(
     query
@@ -173,7 +173,7 @@ export async function candidateInLink(tx: Tx, { turn, ...of }: OneTurn): Promise
 export const verdictLink = ({ agent, turn, verdict, version, report, at }: Omit<VerdictTable, "link">): string =>
   canonicalJson({ verdict: { agent, turn, verdict, version, report, at } });
 
-/** What a model wrote from something that was retracted since is as if it had not been written. */
+/** Ignores what a model wrote from something that was retracted later. */
 const RETRACTED = `select 1 from turn where turn.org = learning_candidate.org and turn.agent = learning_candidate.agent
   and turn.contact = learning_candidate.contact and turn.id = learning_candidate.turn and turn.retracted is not null`;
 

@@ -5,7 +5,7 @@ const SLIP = "Please have the yellow slip with you.";
 const LESSON = { wrong: "", instead: [SLIP] };
 const YES = "Of course.";
 
-/** The newest first, as they are read; `~` before a message: people took the sentence out of its draft, `+`: they sent it. */
+/** Newest first, as they are read; `~` before a message: people removed the sentence from its draft, `+`: they sent it. */
 const casesOf = (...messages: readonly string[]): readonly Case[] =>
   messages.map((text, i): Case => {
     const [way, message] = [text[0], text.slice(1)];
@@ -70,6 +70,6 @@ it("a lesson is general as long as people want it with most messages, whatever t
   expect(isGeneral(...three)).toBe(true);
   expect(isGeneral("-Do you sell walnut?", ...three)).toBe(false);
   expect(isGeneral("+The map?", "+A map", "+This map")).toBe(false);
-  // Before they wrote it first, nobody had it in mind.
+  // Before people first wrote it, nobody could have wanted it.
   expect(isGeneral(...three, "-Do you sell walnut?", "-Who are you?")).toBe(true);
 });

@@ -14,13 +14,13 @@ export interface Case {
   readonly at: number;
 }
 
-/** What a lesson changes in a draft. `instead` is each form in which people wrote it, or none where it only leaves something out. */
+/** What a lesson changes in a draft. `instead` holds each form in which people wrote it; empty if the lesson only removes something. */
 export interface Taught {
   readonly wrong: string;
   readonly instead: readonly string[];
 }
 
-/** What the edits of a lesson change, in all forms. What took the place of a whole answer is for its message, whatever stood in that. */
+/** What a lesson's edits change, in all forms. A replacement for a whole answer fits its message, whatever the answer was. */
 export function formsOf(sources: readonly { readonly wrong: string; readonly instead: string }[]): Taught {
   const { wrong } = meantBy(sources);
   const instead = [...new Set(sources.map((one) => one.instead).filter((text) => text !== ""))];
@@ -44,7 +44,7 @@ interface Judged {
 export function judgeOf(cases: readonly Case[]) {
   const read = cases.map((one): Read => ({ ...one, terms: contentTerms(one.message), key: ruleKey(one.message) }));
   const said = sayings();
-  /** Of each case that tells it, whether people wanted what the lesson says: since they wrote it first, for before nobody had it in mind. */
+  /** For each relevant case, whether people wanted what the lesson says. Cases before they first wrote it do not count. */
   const judged = (lesson: Taught, from: number): readonly Judged[] => {
     const all = read.slice(from).flatMap((one) => {
       const holds = wanted(lesson, one, said);
@@ -52,7 +52,7 @@ export function judgeOf(cases: readonly Case[]) {
     });
     return all.slice(0, all.findLastIndex(({ holds }) => holds) + 1);
   };
-  /** How sure it is that a lesson is for a message: from 0 on it is. Undefined where nothing like it was answered. */
+  /** How likely a lesson fits a message: it fits from 0 upwards. Undefined if nothing similar was answered. */
   const likely = (
     lesson: Taught,
     { message, contact, from = 0 }: { readonly message: string; readonly contact: string; readonly from?: number },
@@ -77,14 +77,14 @@ export function judgeOf(cases: readonly Case[]) {
       let isOver = false;
       for (const [i, one] of read.entries()) {
         if (said.any(one.sent, lesson.instead)) break;
-        // Who wrote the whole answer anew says nothing of its sentences.
+        // A complete rewrite of the answer says nothing about its sentences.
         if (!said.any(one.wrote, lesson.instead) || !said.keepsSome(one)) continue;
         first = one;
         isOver ||= (likely(lesson, { ...one, from: i + 1 }) ?? 0) >= SURE;
       }
       return isOver ? first : undefined;
     },
-    /** Whether it was sent to somebody else than this contact. */
+    /** Whether it was sent to another contact. */
     isForOthers: ({ instead }: Taught, contact: string): boolean =>
       read.some((one) => one.contact !== contact && said.any(one.sent, instead)),
     /** Whether people want it whatever the message is about: in most cases since the first one, though those messages were not alike. */
@@ -99,10 +99,10 @@ export function judgeOf(cases: readonly Case[]) {
   };
 }
 
-/** So many cases say that a lesson is general, where people wanted it in so much of all cases since the first of them and of one more. */
+/** A lesson is general from this many cases on, if people wanted it in this share of all cases since the first of them and one more. */
 const LEAST_GENERAL = 3;
 const GENERAL_SHARE = 2 / 3;
-/** So many messages of a lesson are compared. */
+/** How many messages of a lesson are compared. */
 const MOST_LOOKED = 20;
 
 /** So sure it is of a message that was answered nearly the same before. */
@@ -157,8 +157,8 @@ const alike = (one: ReadonlySet<string>, other: ReadonlySet<string>): number =>
 const DOUBT = 1;
 
 /**
- * Each word of the message tells by how often the lesson was wanted where it stood: what stood in many messages without it says little, and a word
- * that nobody wrote yet says nothing.
+ * Each word of the message counts by how often the lesson was wanted when it appeared: a word of many messages without the lesson says
+ * little, and an unknown word says nothing.
  */
 function byWords(all: readonly Judged[], terms: ReadonlySet<string>): number | undefined {
   const distinct = [...new Map(all.toReversed().map((one) => [one.one.key, one])).values()];

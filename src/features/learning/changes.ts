@@ -6,7 +6,7 @@ import { fold, foldedWords } from "../../memory/index.ts";
 export interface Change {
   readonly removed: string;
   readonly added: string;
-  /** What was added repeats words of the contact: it is trusted no more than they are. */
+  /** The addition repeats the contact's words: it is trusted no more than they are. */
   readonly isQuoted: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface Change {
 export interface Around {
   /** What the contact said before it. */
   readonly said: readonly string[];
-  /** What may stand below what is sent. */
+  /** The signatures that may follow a sent text. */
   readonly signatures: readonly string[];
 }
 
@@ -23,11 +23,11 @@ const LONGEST = 20_000;
 const MOST_SENTENCES = 200;
 export const MOST_CHANGES = 8;
 
-/** So many words in a row that the contact said make what holds them the contact's. */
+/** A text that repeats this many of the contact's words in a row counts as the contact's. */
 export const QUOTED_RUN = 4;
-/** A shorter run is no quotation: people share phrases. */
+/** A shorter run is not a quotation: people share phrases. */
 const SHARED_RUN = 3;
-/** An addition of which so much stands in what the contact said is the contact's own. */
+/** An addition counts as the contact's own if this share of it appears in what the contact said. */
 const OWN_SHARE = 0.8;
 
 /** What a person changed in substance, in the order of the text. */
@@ -58,7 +58,7 @@ function substanceOf({ removed, added }: Pair, heard: readonly (readonly string[
   return { removed, added, isQuoted: theirs(QUOTED_RUN) > 0 };
 }
 
-/** For each word, how many words in a row with it stand in one of these texts. */
+/** For each word, the length of the longest run with it that appears in one of these texts. */
 function runsIn(words: readonly string[], texts: readonly (readonly string[])[]): readonly number[] {
   const runs = words.map(() => 0);
   for (const text of texts) {
@@ -80,7 +80,7 @@ function runsIn(words: readonly string[], texts: readonly (readonly string[])[])
 /** Of a word that is repeated over and over, the last places are enough. */
 const LONGEST_LIST = 50;
 
-/** So many words in a row of a text stand in one of these others, at the most. */
+/** The longest run of words that a text shares with one of the others. */
 export const longestRun = (text: string, others: readonly string[]): number =>
   Math.max(0, ...runsIn(splitWords(text), others.map(splitWords)));
 
@@ -116,13 +116,13 @@ const OPENING =
   /^(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|hallo|guten (?:tag|morgen|abend)|moin|bonjour|hola)(?: [\p{L}'’.-]+){0,3}[,!] +(?=\S)/iu;
 const CLOSING =
   /^(?:(?:with )?(?:best|kind|warm|many)(?: (?:regards|wishes|thanks))?|regards|cheers|sincerely|yours(?: \w+)?|thanks(?: again)?|thank you|mit freundlichen grüßen|(?:viele|liebe|beste|schöne) grüße|mfg|lg|cordialement|saludos)[,.!]*$/iu;
-/** A name on a line of its own: `— Mia`, `Mia Berg, Hafen Bikes`. */
+/** A name on a separate line: `— Mia`, `Mia Berg, Hafen Bikes`. */
 const NAME_LINE = /^(?:[-–—~]+ ?)?\p{Lu}[\p{L}\p{M}'’.-]*(?:,? (?:\p{Lu}[\p{L}\p{M}'’.-]*|of|and|und|the|&))*\.?$/u;
 const DASHED = /^[-–—~]{1,3} ?\S.{0,79}$/u;
 const FORWARD =
   /^(?:-{2,} ?)?(?:(?:begin )?forwarded(?: message)?|original message|weitergeleitete nachricht|ursprüngliche nachricht|fwd?|fw|wg|tr)\b ?[:-]?|^(?:on|am) .{4,120}(?:wrote|schrieb)\b.{0,80}:$/iu;
 
-/** A text without what stands around its words: greeting, signature, and what it passes on. */
+/** A text without what surrounds its message: greeting, signature and forwarded text. */
 function messageBody(text: string, signatures: readonly string[]): string {
   let body = text.replace(/\r\n?/g, "\n").trim();
   for (const signature of signatures)
@@ -130,7 +130,7 @@ function messageBody(text: string, signatures: readonly string[]): string {
       body = body.slice(0, -signature.trim().length).trim();
   let lines = body.split("\n").map((line) => line.trim());
   lines = lines.filter((line) => !line.startsWith(">"));
-  // Whoever passes on the draft itself writes it above; what is passed on below it is no part of it.
+  // A person who forwards the draft itself writes above it; forwarded text below is not part of it.
   lines[0] = (lines[0] ?? "").replace(FORWARD, "").trim();
   const passedOn = lines.findIndex((line) => FORWARD.test(line));
   if (passedOn >= 0) lines = lines.slice(0, passedOn);
@@ -140,7 +140,7 @@ function messageBody(text: string, signatures: readonly string[]): string {
   return [first.replace(OPENING, ""), ...rest].join("\n").trim();
 }
 
-/** The greeting that a text begins with, without which it is compared; often it is none. */
+/** The greeting at the start of a text, which is removed before comparing; often empty. */
 export function greetingOf(text: string): string {
   const [first = "", ...rest] = text.trim().split("\n");
   const inLine = OPENING.exec(first)?.[0];
@@ -150,7 +150,7 @@ export function greetingOf(text: string): string {
 /** Whether a text is a greeting and nothing else. */
 export const isGreeting = (text: string): boolean => text !== "" && greetingOf(`${text}\n.`) === text.trim();
 
-/** So many lines below a closing are a signature. */
+/** A signature has at most this many lines below a closing. */
 const SIGNATURE_LINES = 5;
 
 function withoutSignature(lines: readonly string[]): string[] {
@@ -178,7 +178,7 @@ export const sentencesOf = (text: string): readonly string[] =>
 
 const sentenceKey = (sentence: string): string => splitWords(sentence).join(" ");
 
-/** The sentences that do not stand on both sides, each with the one that took its place. */
+/** The sentences that are not on both sides, each with its replacement. */
 function pairs(before: readonly string[], after: readonly string[]): readonly Pair[] {
   const found: Pair[] = [];
   let removed: string[] = [];
@@ -234,7 +234,7 @@ function matched(removed: readonly string[], added: readonly string[], isWhole: 
     if (near.same < REWORDED) alone.push(place);
     else made.push({ removed: left.splice(left.indexOf(near.one), 1)[0] ?? "", added: sentence, place });
   }
-  // What was written anew takes the place of all that is gone there.
+  // New text replaces everything that was removed there.
   for (const [i, place] of alone.entries()) {
     const gone = left.splice(0, i === alone.length - 1 ? left.length : 1);
     made.push({ removed: gone.join(" "), added: added[place] ?? "", place });
@@ -260,7 +260,7 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
 const without = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> =>
   new Set([...one].filter((term) => !other.has(term)));
 
-/** How two changes stand to each other: they teach the same, the newer takes the older back, or takes its place. */
+/** How two changes relate: they teach the same, the newer one reverts the older, or replaces it. */
 export type Relation = "same" | "takes back" | "replaces" | "other";
 
 /** A change in the form in which it is compared. */
@@ -276,7 +276,7 @@ export function comparedForm({ removed, added }: Pair): Compared {
   return { was, is, lost: without(was, is), gained: without(is, was) };
 }
 
-/** Numbers and negations turn a sentence into another, however much the rest is alike. */
+/** Numbers and negations change a sentence's meaning, however similar the rest is. */
 const DECIDES = /^\p{N}|^(?:not|no|never|none|without|cannot|nicht|kein\p{L}*|nie|ohne|pas|jamais|sin)$/u;
 
 const deciding = (terms: ReadonlySet<string>): ReadonlySet<string> =>
@@ -286,12 +286,12 @@ const others = (terms: ReadonlySet<string>): ReadonlySet<string> => without(term
 const isAlike = (one: ReadonlySet<string>, other: ReadonlySet<string>, least: number): boolean =>
   likeness(one, other) >= least && likeness(deciding(one), deciding(other)) === 1;
 
-/** How the newer change stands to the older one. */
+/** How the newer change relates to the older one. */
 export function relationOf(newer: Compared, older: Compared): Relation {
   if (isSameChange(newer, older)) return "same";
   const turnsBack = isAlike(newer.gained, older.lost, 0.8) && isAlike(newer.lost, older.gained, 0.8);
   if (turnsBack && likeness(newer.was, older.is) >= 0.6) return "takes back";
-  // What the older one taught was changed again, or the same was said with other numbers, or the same mistake was answered otherwise.
+  // The older lesson's result was changed again, or the same was said with other numbers, or the same mistake was corrected differently.
   const isOver =
     saysSame(newer.was, older.is) ||
     saysSame(others(newer.is), others(older.is)) ||
@@ -309,7 +309,7 @@ export const saysAlike = (one: ReadonlySet<string>, other: ReadonlySet<string>):
 
 const NEARLY_SAME = 0.85;
 
-/** One word for another, as `front` for `rear`, tells of another thing. */
+/** One word for another, such as `front` for `rear`, changes the subject. */
 const saysSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   one.size > 0 &&
   isAlike(one, other, 0.8) &&

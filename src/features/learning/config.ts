@@ -6,7 +6,7 @@ import { TRIAL_FIELDS } from "./gate/config.ts";
 /** The channel on which digests are made. */
 export const DIGEST_CHANNEL = "learning";
 
-/** So many corrections are shown where the layer does not say how many. */
+/** How many corrections are shown by default. */
 const USUAL_CORRECTIONS = 3;
 
 const LEARNING = z

@@ -17,7 +17,7 @@ export type Correction = Pick<
   readonly fit: Fit;
 };
 
-/** So many corrections of a contact are looked through. */
+/** How many corrections of a contact are searched. */
 export const MOST_CORRECTIONS = 50;
 
 /** What people changed in drafts for this contact, the newest of each lesson, without what a contact dictated and what no longer holds. */
@@ -41,7 +41,7 @@ export async function correctionsFor(
     const { general, instead } = lesson;
     const forms = formsOf(ofAll.get(id) ?? sources);
     const mine = own.fit(forms, asked);
-    // What others were sent, too, says where it is not known of this contact.
+    // Other contacts' messages decide if nothing is known about this contact.
     const fit = mine === "unknown" && all.isForOthers(forms, scope.contact) ? all.fit(forms, asked) : mine;
     return sources.map((source) => ({ ...source, general, instead, fit }));
   });
@@ -51,8 +51,8 @@ export async function correctionsFor(
 const ALIKE = 0.3;
 
 /**
- * The corrections that help with this message, the best first, each lesson once: those of messages like it, and those that people made whatever
- * the message was. Often it is none. Pure.
+ * The corrections that help with this message, best first, each lesson once: those of similar messages, and those that people made for any
+ * message. Often empty. Pure.
  */
 export function chosenFor(message: string, all: readonly Correction[], most: number): readonly Correction[] {
   const lessons = [...Map.groupBy(all, ({ lesson }) => lesson).values()].map((same) => ({

@@ -46,15 +46,15 @@ import { correctionText, digestTask, lessonText, ownLessonText } from "./wording
 /** The channel on which digests are made. */
 export const DIGEST = { name: DIGEST_CHANNEL, holds: "the record of learning digests" } as const satisfies OwnChannel;
 
-/** So many corrections a digest reads (004.35). */
+/** How many corrections a digest reads (004.35). */
 export const MOST_DIGESTED_CORRECTIONS = 50;
-/** So many words in a row of a contact may stand in a rule. */
+/** A rule may repeat at most this many of a contact's words in a row. */
 export const MOST_QUOTED = 8;
 
-/** Tokens of the answer at the most, and characters of each text of a lesson. */
+/** The most tokens of the answer, and characters of each text of a lesson. */
 const LONGEST_ANSWER = 4_096;
 const SHOWN = 400;
-/** So many sources are looked through for what contacts said. */
+/** How many sources are searched for contacts' words. */
 const MOST_HEARD = 100;
 
 export interface Digesting {
@@ -67,8 +67,8 @@ export interface Digesting {
 export type Digested = { readonly turn: TurnId; readonly because?: string };
 
 /**
- * Lets the agent's model write its rules anew, in a turn on a thread of its own. What it writes is kept with the turn; nobody is asked about it
- * yet. Nothing where no lesson is worth it.
+ * Lets the agent's model rewrite its rules, in a turn on a separate thread. The result is kept with the turn; nobody is asked about it yet.
+ * `undefined` if no lesson is worth it.
  */
 export async function digest(
   parts: TurnParts,
@@ -122,8 +122,8 @@ const KINDS = { rules: ownKind("rules"), lesson: ownKind("lesson"), correction: 
 const shown = (text: string): string => truncateText(text.replace(/\s+/g, " "), SHOWN, "…");
 
 /**
- * The request of a digest, by the compiler: the task is its only layer, and all else stands in frames with its trust. In the mode `auto` it
- * holds no word of a contact, so that its turn stays untainted (law 6).
+ * A digest's request, built by the compiler: the task is its only layer, and everything else is framed with its trust. In the mode `auto`
+ * it holds no word of a contact, so that its turn stays untainted (law 6).
  */
 function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources, rules }: Material, turn: TurnId) {
   const at = parts.clock.recorded();
@@ -162,8 +162,8 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
 }
 
 /**
- * Of each lesson one after the other, the newest first, so that none takes the place of all; of one message once. Those of one edit stand together,
- * in the order of its text.
+ * Takes lessons in turn, newest first, so that none fills all the room, and each message once. Sources from one edit stay together, in the
+ * order of its text.
  */
 function chooseSources(sources: readonly LessonSource[], most: number): readonly LessonSource[] {
   const lessons = [...Map.groupBy(sources, ({ lesson }) => lesson).values()].map((same) => [

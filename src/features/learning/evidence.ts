@@ -3,12 +3,15 @@
 import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
 import type { LessonSource } from "./store.ts";
 
-/** Whether a lesson is for a message. `fits`: people do so with messages like this one. `not`: they do not. `unknown`: there was none like it. */
+/**
+ * Whether a lesson fits a message. `fits`: people apply it to similar messages. `not`: they do not. `unknown`: there was no similar
+ * message.
+ */
 export type Fit = "fits" | "not" | "unknown";
 
 /**
- * What these sources teach, the newest first: what people wrote most often, so that a slip of one of them is not taught on. Where half of them only
- * added it, what the others wrote it in place of was there by chance.
+ * What these sources teach, newest first: what people wrote most often, so that a single slip is not taught on. If half of them only added
+ * it, the text that the others replaced was a coincidence.
  */
 export function meantBy(sources: readonly Pick<LessonSource, "wrong" | "instead">[]) {
   const added = sources.filter(({ wrong }) => wrong === "").length;
@@ -28,7 +31,9 @@ function mostOften(texts: readonly string[]): string {
 export const isApart = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   one.size > 0 && other.size > 0 && ![...one].some((term) => other.has(term));
 
-/** So much of two messages is the same where they are about one matter for sure: a word in common is not enough to say that a text holds no more. */
+/**
+ * Two messages that share this much are certainly about the same matter; a shared word is not enough to say that a text holds nothing else.
+ */
 export const SAME_MATTER = 2 / 3;
 
 /** Whether two messages share words that say what they are about: one at least, and so much of the shorter. Of an empty one, that is not known. */

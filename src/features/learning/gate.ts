@@ -10,7 +10,7 @@ export interface Candidate extends AgentOwner {
   /** The layer with `source: learning`. */
   readonly layer: LayerId;
   readonly text: string;
-  /** The version that is active now; left out, none is. */
+  /** The active version; absent if there is none. */
   readonly parent?: number;
   /** The lessons that were folded into it. */
   readonly lessons: readonly string[];
@@ -39,26 +39,25 @@ export const GATE_REPORT = z
 
 export type GateReport = z.output<typeof GATE_REPORT>;
 
-/** Runs a candidate beside the present version and beside none. What it throws leaves the candidate waiting: it is judged again later. */
+/** Compares a candidate with the present version and with no version. If it throws, the candidate waits and is judged again later. */
 export type Gate = (
   candidate: Candidate,
   asking: { readonly actor: Allowed<"operate">; readonly signal: AbortSignal },
 ) => Promise<GateReport>;
 
 /**
- * The learning text of all turns over a store that is only tried: in place of the active or pinned version, or none at all. Of a real store
- * nothing stands here.
+ * The learning text of all turns over a trial's store: in place of the active or pinned version, or none at all. Real stores have no entry.
  */
 export const TRIED = new WeakMap<Store, { readonly text: string | undefined }>();
 
-/** Who follows a trial, and who may end it. */
+/** The caller that follows a trial, and may end it. */
 export interface TrialFollowing {
   readonly signal: AbortSignal;
   readonly progress: (message: string, share?: number) => void;
 }
 
 export interface TrialApi {
-  /** For the digest: nobody follows it. */
+  /** For the digest: without a follower. */
   readonly gate: Gate;
   /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `agent_not_found`, `text_not_found`, `config_invalid` */
   tryLearning(

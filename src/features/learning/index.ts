@@ -1,4 +1,4 @@
-/** What an agent learns: lessons from what people changed, corrections that fit a message. */
+/** What an agent learns: lessons from people's changes, corrections that fit a message. */
 
 import { z } from "zod";
 import { count, number, type Style, setIn } from "../../print/index.ts";

@@ -35,15 +35,14 @@ import { ruleKey } from "./rules.ts";
 import { LEARNING_STORE, type LessonKind, type LessonSource, placeOf } from "./store.ts";
 import { askedTeam, failedTurn, WORDING } from "./wording.ts";
 
-/** So much of the record is read at a time. */
+/** How much of the record is read at a time. */
 const BATCH = 200;
 /** A new change is compared with the newest of what is known. */
 const MOST_COMPARED = 500;
 
 /**
- * Learns from what the record has that nobody has learned from yet: drafts that people changed, questions that they
- * answered, turns that died. Whether the agent digests
- * lessons or not, they are kept. Gives how many things were found.
+ * Learns from what is new in the record: drafts that people changed, questions that they answered, turns that died. Lessons are kept
+ * whether or not the agent digests them. Gives how many things were found.
  */
 export async function learnFromRecord(
   { store, agents }: Pick<Parts, "store" | "agents">,
@@ -53,7 +52,7 @@ export async function learnFromRecord(
   const kept = store.part(LEARNING_STORE);
   const agent = agents.all.find(({ org, name }) => org === owner.org && name === owner.agent);
   const signatures = agent === undefined ? [] : signaturesOf(agent);
-  // What is derived again after a retraction keeps its names: what was dismissed stays so.
+  // Lessons derived again after a retraction keep their ids, so that dismissed ones stay dismissed.
   const named = await kept.staleLessons(owner);
   let learned = 0;
   for (let i = 0; i < batches; i++) {
@@ -87,7 +86,7 @@ export async function learnFromRecord(
   return learned;
 }
 
-/** What may stand below what people send. */
+/** The signatures that may follow what people send. */
 export function signaturesOf({ business }: Agent): readonly string[] {
   if (business === undefined) return [];
   const { name, members = {} } = business;
@@ -97,7 +96,7 @@ export function signaturesOf({ business }: Agent): readonly string[] {
 /** Usual is a greeting that this contact was given in each of the last answers: that of a single answer says nothing. */
 type Edited = Draft & Heard & { readonly usual: string };
 
-/** So many answers before this one begin with a greeting that is meant. */
+/** A greeting counts as intended once this many earlier answers begin with one. */
 const GREETED = 2;
 
 async function usualGreeting(store: Store, { scope, text, decided }: Draft): Promise<string> {
@@ -107,7 +106,7 @@ async function usualGreeting(store: Store, { scope, text, decided }: Draft): Pro
   return before.length === GREETED && before.every((sent) => greetingOf(sent) === greeting) ? greeting : "";
 }
 
-/** What a person changed in a draft, with the greeting that its contact is always given. */
+/** What a person changed in a draft, with the contact's usual greeting. */
 const changesOf = (draft: Edited, sent: string, around: Around): readonly Change[] => [
   ...(draft.usual === "" ? [] : [{ removed: "", added: draft.usual, isQuoted: false }]),
   ...changesIn(draft.text, sent, around),
@@ -150,7 +149,7 @@ function related(
       .filter(({ source }) => !isEnded(source.lesson, newest))
       .map((other) => ({ ...other, relation: relationBetween({ ...one, form }, other) }));
     const same = like.find(({ relation }) => relation === "same")?.source.lesson;
-    // What a person did about another matter says nothing of this one.
+    // An edit about another matter says nothing about this one.
     const over = like.find(
       ({ relation, source }) =>
         (relation === "takes back" || relation === "replaces") &&
@@ -166,7 +165,7 @@ function related(
   return found;
 }
 
-/** What has no word in common with what it took the place of may be about another matter. */
+/** A replacement without a word in common may be about another matter. */
 const sharesWords = (
   { instead: one }: Pick<LessonSource, "instead">,
   { instead: other }: Pick<LessonSource, "instead">,
@@ -200,7 +199,7 @@ const isEnded = (lesson: string, all: readonly { readonly source: LessonSource }
 
 const lessonId = (...facts: readonly (string | number)[]): string => `lsn_${digestOf(facts.join(" ")).slice(0, 12)}`;
 
-/** What a turn died of is one lesson for all turns that died of it. */
+/** One lesson covers all turns that died of the same cause. */
 function fromTurn({ id, scope, thread, code, at, situation }: News["turns"][number]): LessonSource {
   return {
     ...{ scope, thread, turn: id, origin: id, place: 0, kind: "failure", situation, at, ends: null },
@@ -211,7 +210,7 @@ function fromTurn({ id, scope, thread, code, at, situation }: News["turns"][numb
   };
 }
 
-/** What a person answered is one lesson for all contacts for whom the agent asked the same and got the same answer. Nothing where the contact was erased. */
+/** One lesson covers all contacts for whom the agent asked the same question and got the same answer. Nothing if the contact was erased. */
 async function fromAnswer(store: Store, scope: ContactScope, id: ApprovalId): Promise<readonly Teaching[]> {
   const asked = await store.part(APPROVAL_STORE).approval(scope, id);
   const question = QUESTION.safeParse(asked?.input).data?.question;
@@ -261,10 +260,10 @@ const WEIGHTS: Readonly<Record<LessonKind, number>> = { edit: 0.3, answer: 0.5, 
 /** Of what a contact may have dictated. */
 const DICTATED = 0.1;
 
-/** So many contacts and conversations of a lesson are named. */
+/** How many contacts and conversations of a lesson are named. */
 const MOST_NAMED = 20;
 
-/** What taught an agent's lessons, which of them somebody dismissed, and what was sent for which message. */
+/** The sources of an agent's lessons, the dismissed lessons, and what was sent for which message. */
 export interface Taught {
   readonly sources: readonly LessonSource[];
   readonly dismissed: ReadonlySet<string>;
@@ -275,7 +274,7 @@ export interface Taught {
   readonly own: readonly Case[];
 }
 
-/** All of it that there is of a scope, up to so many sources. */
+/** All lesson sources of a scope, up to a limit. */
 export async function taughtIn(
   { store }: Pick<Parts, "store">,
   scope: Scope,
@@ -325,29 +324,29 @@ export function lessonsFrom({ sources: all, dismissed, ended, cases, own }: Taug
   });
 }
 
-/** So many sources are looked through for an agent's lessons. */
+/** How many sources are searched for an agent's lessons. */
 export const MOST_SOURCES = 2_000;
 
 /** The agent's lessons, or those of one contact alone. */
 export const lessonsOf = async (parts: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> =>
   lessonsFrom(await taughtIn(parts, scope, { most: MOST_SOURCES }));
 
-/** So many decided drafts say which lessons are for which messages. */
+/** How many reviewed drafts decide which lessons fit which messages. */
 const MOST_CASES = 300;
 
-/** What was sent for which message, the newest first. */
+/** What was sent for which message, newest first. */
 export const casesOf = ({ store }: Pick<Parts, "store">, { org, agent }: AgentOwner): Promise<readonly Case[]> =>
   store.part(DRAFT_STORE).decidedCases({ org, agent }, { kinds: SAID, limit: MOST_CASES });
 
-/** Whether these edits took the place of what another lesson says: they ended it, or were made where it was taken out at last. */
+/** Whether these edits replaced what another lesson says: they ended it, or were made where it was finally removed. */
 export const isHeir = (
   sources: readonly Pick<LessonSource, "origin" | "ends">[],
   { id, over }: { readonly id: string; readonly over: Pick<Case, "id"> | undefined },
 ): boolean => sources.some(({ origin, ends }) => ends === id || origin === over?.id);
 
 /**
- * Lessons by their ids, without what one of them took the place of or took out where another lesson had taught that: it tells for which messages the
- * other one is. A lesson of which nothing else is left is none.
+ * Lessons by their ids. A source that replaced or removed what another lesson taught is omitted, since it only tells which messages the
+ * other lesson fits; a lesson without other sources is dropped.
  */
 export function lessonsIn<Source extends Pick<LessonSource, "lesson" | "wrong" | "instead">>(
   sources: readonly Source[],

@@ -9,7 +9,7 @@ import { isHeir, type Lesson, lessonsFrom, lessonsIn, MOST_SOURCES, taughtIn } f
 import { ruleKey, rulesOf, saysWithin } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
 
-/** So many lessons a digest reads (004.35). */
+/** How many lessons a digest reads (004.35). */
 export const MOST_LESSONS = 100;
 /** A lesson is worth a rule from here on (004.36). */
 export const LEAST_SUPPORT = 2;
@@ -23,13 +23,13 @@ export interface Material {
   /** The rules that are active now, and their version. */
   readonly rules: readonly string[];
   readonly parent?: number;
-  /** Rules that somebody has rejected, by their keys. */
+  /** Rejected rules, by their keys. */
   readonly rejected: ReadonlySet<string>;
   /** Texts that a trial has refused: of their rules, others may be good. */
   readonly refused: ReadonlySet<string>;
 }
 
-/** What a digest would read now: nothing where the agent has no layer for it. */
+/** What a digest would read now: nothing if the agent has no layer for it. */
 export async function materialFor({ store }: TurnParts, agent: Agent): Promise<Material | undefined> {
   const layer = agent.layers.find(({ source }) => source.kind === "learning");
   if (layer === undefined) return undefined;
@@ -53,7 +53,7 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
     .filter(({ verdict }) => verdict?.verdict === "refused")
     .map(({ body }) => textKey(rulesOf(body)));
   const places = new Map(sources.toReversed().map(({ lesson, place }) => [lesson, place]));
-  // What one edit taught stands in the order of its text.
+  // The lessons of one edit keep the order of its text.
   const placeOf = (id: string): number => places.get(id) ?? 0;
   const isDigested = await digestedFrom({ store, agent, sources, made });
   const all = lessonsFrom(taught);
@@ -123,7 +123,10 @@ function isLeftIn(
   );
 }
 
-/** Whether it says something without a word that is or may be a contact's. What was left out of a draft does not, nor an answer without its question. */
+/**
+ * Whether it says something without a word that is or may be a contact's. A removal from a draft does not, nor does an answer without its
+ * question.
+ */
 const speaksAlone = (lesson: Lesson): boolean => isOwnWord(lesson) && lesson.kind === "edit" && lesson.instead !== "";
 
 export const isOwnWord = ({ trust }: Pick<Lesson, "trust">): boolean => trust === "operator" || trust === "member";
@@ -136,8 +139,8 @@ interface Digests {
 }
 
 /**
- * 004.66: what a digest has used is not offered again, until somebody has to teach it anew: since then, where nothing came of it, or to a draft
- * that was written with the version that was to hold it, and that no digest has looked at yet.
+ * 004.66: what a digest has used is not offered again until a person has to teach it again: after the digest if it produced nothing, or on
+ * a draft written with the version that should hold it, if no digest has read that edit yet.
  */
 async function digestedFrom({ store, agent, sources, made }: Digests): Promise<(lesson: string) => boolean> {
   const owner: AgentOwner = { org: agent.org, agent: agent.name };

@@ -7,9 +7,9 @@ import { casesOf, isHeir, lessonsIn } from "./lessons.ts";
 import type { Matter } from "./rules.ts";
 import { LEARNING_STORE } from "./store.ts";
 
-/** So many edits and answers are looked through for what an agent's rules are about. */
+/** How many edits and answers are searched for the subjects of an agent's rules. */
 export const MOST_EVIDENCE = 1_000;
-/** So many messages of a lesson say what it is about. */
+/** How many messages of a lesson show what it is about. */
 const MOST_SITUATIONS = 10;
 
 /** A message that is answered now, and whose it is. */

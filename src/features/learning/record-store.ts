@@ -1,7 +1,7 @@
 import { type ContactScope, isReserved, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { type AgentOwner, atMost, eventWords, inOrder, plain, type Tx } from "../../store/index.ts";
 
-/** Turns of the record from which nobody has learned yet, and up to which link they are. */
+/** Turns of the record that have not been learned from, and the link up to which they were read. */
 export interface News {
   readonly turns: readonly (DeadTurn & Heard)[];
   readonly upto: number;
@@ -26,7 +26,7 @@ interface DeadTurn {
 /** Kinds of events that somebody outside or an operator writes: the platform's own teach nothing (law 12). */
 export const SAID: readonly string[] = ["message", "call-ended", "instruction", "scheduled"];
 
-/** So many messages of a contact are looked through for words that a person may have repeated. */
+/** How many messages of a contact are searched for words that a person may have repeated. */
 const MOST_SAID = 50;
 /** Characters that are kept of a situation, of what was wrong, and of what is right. */
 export const LONGEST = 2_000;

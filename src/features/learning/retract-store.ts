@@ -2,7 +2,7 @@ import { type AgentName, type ContactScope, type Digest, type OrgId, SELF, type 
 import { type Lineage, plain, type Retracting, type Tx } from "../../store/index.ts";
 import { DIGEST_CHANNEL } from "./config.ts";
 
-/** What of a lesson's source says where it came from, and its texts. */
+/** The origin of a lesson's source, and its texts. */
 interface SourceRow extends ContactScope {
   readonly origin: string;
   readonly place: number;
@@ -49,8 +49,8 @@ const CANDIDATES = `select one.*, learning_verdict.version from learning_candida
   and learning_verdict.turn = one.turn where one.org = ? and one.agent = ?`;
 
 /**
- * Digests that read a lesson which is no longer taught, or rules that were made so: what they wrote goes, and the next digest writes it anew. Whoever was shown
- * a version of theirs has it no more in what was sent.
+ * Digests that read a lesson which is no longer taught, or which also produced a retracted rule: their output is removed, and the next
+ * digest rewrites it. It also disappears from what was sent in requests.
  */
 export async function learningDerived(tx: Tx, retracting: Retracting): Promise<void> {
   const { org } = retracting;
@@ -106,7 +106,7 @@ export async function retractLearning(tx: Tx, retracting: Retracting): Promise<v
   for (const { agent, n } of versionsOf(retracting)) await tx.run(plain(shown, retracting.n, retracting.org, agent, n));
 }
 
-/** Nobody dismissed a lesson that, as it stands now, nothing had taught by then. */
+/** A lesson is not dismissed if, in its present form, nothing had taught it by then. */
 async function withoutDismissal(
   tx: Tx,
   retracting: Retracting,

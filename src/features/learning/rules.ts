@@ -5,7 +5,7 @@ import type { Agent } from "../../protocol/index.ts";
 import type { Anchors } from "./candidate-store.ts";
 import type { Fit } from "./evidence.ts";
 
-/** So many rules a version may have, and so many are sent with one request (004.23). */
+/** How many rules a version may have, and how many are sent with one request (004.23). */
 export const MOST_RULES = 30;
 export const MOST_SENT = 10;
 /** Characters of one rule. */
@@ -32,7 +32,7 @@ export const ruleKey = (rule: string): string =>
 const terms = (text: string): ReadonlySet<string> =>
   new Set(foldedWords(text, 400).flatMap(({ word, terms: all }) => (STOP_WORDS.has(word) ? [] : all)));
 
-/** What a lesson says, the messages that it was taught with, and whether it is for the message that is answered now. */
+/** What a lesson says, the messages that taught it, and whether it fits the message being answered. */
 export interface Matter {
   readonly message: string;
   readonly situations: readonly string[];
@@ -75,7 +75,7 @@ export function rulesSent(message: string, rules: readonly string[], matters: re
 /** A rule that holds for all messages goes before one for messages that are less like this one. */
 const GENERAL = 0.3;
 
-/** What a rule says most of; of several that it says alike, the newest. */
+/** The lesson that a rule covers best; of equals, the newest. */
 function toldBy(rule: string, matters: readonly Matter[]): Matter | undefined {
   const said = matters
     .filter((one) => !one.isOver && saysWithin(one.message, rule))
@@ -135,14 +135,14 @@ export function saysWithin(said: string, text: string): boolean {
 
 const union = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> => new Set(sets.flatMap((one) => [...one]));
 
-/** Whether so much of what was said stands in a rule that the rule says it. */
+/** Whether a rule contains enough of a statement to count as saying it. */
 const isWithin = (said: ReadonlySet<string>, rule: ReadonlySet<string>): boolean =>
   said.size > 0 && [...said].filter((one) => rule.has(one)).length >= NAMES * said.size;
 
 /** A rule names a service, or says what a lesson does, if it shares so much of its words. */
 const NAMES = 0.6;
 
-/** The rules, by their keys, that name a person, a service, an address or a price of the organization, each as it is now. */
+/** The rules, by their keys, that name a person, service, address or price of the organization, each with its present value. */
 export function anchorsOf(rules: readonly string[], agent: Pick<Agent, "business">): Anchors {
   const facts = factsOf(agent);
   return Object.fromEntries(
@@ -158,7 +158,7 @@ export function anchorsOf(rules: readonly string[], agent: Pick<Agent, "business
   );
 }
 
-/** Whether what a rule names is no longer so. */
+/** Whether something that a rule names has changed. */
 export const isStale = (rule: string, anchors: Anchors, agent: Pick<Agent, "business">): boolean => {
   const now = new Set(factsOf(agent).map(({ text }) => text));
   return (anchors[ruleKey(rule)] ?? []).some((fact) => !now.has(fact));

@@ -1,6 +1,6 @@
 import { type Migration, newColumn, newTable } from "../../store/index.ts";
 
-/** Lessons, and what of them stood in requests. */
+/** Lessons, and which of them were in requests. */
 export const LESSON_TABLES: Migration = {
   number: 42,
   name: "lessons",

@@ -24,7 +24,7 @@ import { asText, isOver, isStale, rulesOf, rulesSent } from "./rules.ts";
 import { LEARNING_STORE, USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
 
-/** What stands in the requests of turns that run now, by their threads: each is of one store, which may be one that is only tried. */
+/** What is in the requests of turns that run now, by thread. The store may be a trial's. */
 const running = new WeakMap<Store, Map<ThreadId, { -readonly [Name in keyof Used]: Used[Name] }>>();
 
 const LEARNING = ["corrections", "learning"];
@@ -32,11 +32,11 @@ const LEARNING = ["corrections", "learning"];
 const usesLearning = ({ setup }: RunningTurn): boolean =>
   setup.agent.layers.some(({ source }) => LEARNING.includes(source.kind));
 
-/** So much of the record is read before a turn; the rest is left to the background work. */
+/** How much of the record is read before a turn; the rest is left to the background work. */
 const BATCHES_BEFORE_TURN = 1;
 
 export const STEPS: TurnSteps = {
-  // Where no server runs, nobody else reads the record.
+  // Without a server, nothing else reads the record.
   prepare: async (parts, { org, name: agent, layers }) => {
     if (!layers.some(({ source }) => LEARNING.includes(source.kind))) return;
     await learnFromRecord(parts, { org, agent }, BATCHES_BEFORE_TURN).catch(() => undefined);
@@ -66,7 +66,7 @@ export const STEPS: TurnSteps = {
         Object.assign(used, { version, rules: rules.length, stale: rulesOf(text).length - holding.length });
       if (rules.length === 0)
         return { kind: "empty", because: version === 0 ? "no version is active" : "no rule of it holds" };
-      // It passed the guard, and an operator or the mode `auto` has let it stand.
+      // It passed the guard, and an operator or the mode `auto` accepted it.
       const lists = [
         others.length > 0 && asText(others),
         fitting.length > 0 && `${WORDING.fitting}\n${asText(fitting)}`,
@@ -130,12 +130,12 @@ async function versionFor(
   return { version: n, text: version.text, anchors: made.find(({ verdict }) => verdict?.version === n)?.anchors ?? {} };
 }
 
-/** So many digests are looked through for what a version's rules name. */
+/** How many digests are searched for what a version's rules name. */
 const MOST_ANCHORED = 100;
 
 const NONE: LayerContent = { kind: "empty", because: "no correction fits the message" };
 
-/** What somebody wrote or asked for, and not what the platform tells beside it (law 12). */
+/** What people wrote or asked for, without the platform's additions (law 12). */
 const joinSaidTexts = ({ events }: GatherContext): string =>
   events
     .filter(({ kind }) => SAID.includes(kind))

@@ -3,7 +3,7 @@ import { exchange, type KeptSample, NOW, open, ran, said, take } from "../../sto
 import { CANDIDATE } from "./candidate-store.ts";
 import { LEARNING_STORE, USED } from "./store.ts";
 
-/** An edit that taught something, a dismissal, a turn that was shown what was learned, and what a digest wrote and was told. */
+/** An edit that taught something, a dismissal, a turn that was shown what was learned, and a digest's output and verdict. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     const thread = await open(store, scope);

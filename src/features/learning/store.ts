@@ -45,7 +45,7 @@ import { heard, LONGEST, news } from "./record-store.ts";
 import { learningDerived, retractLearning } from "./retract-store.ts";
 import { LESSON_TABLES, RETRACTED_LESSONS } from "./schema-store.ts";
 
-/** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
+/** The source of a lesson: a changed draft, a person's answer, a turn that died. */
 export const LESSON_KINDS = ["edit", "answer", "failure"] as const;
 export type LessonKind = (typeof LESSON_KINDS)[number];
 
@@ -87,7 +87,7 @@ interface DismissalTable extends AgentOwner {
   readonly link: number;
 }
 
-/** What of all that was learned stood in a turn's requests: ids and counts, and nobody's words. */
+/** What a turn's requests held of everything learned: ids and counts, but no text. */
 interface UseTable extends ContactScope {
   readonly turn: TurnId;
   readonly thread: ThreadId;
@@ -97,7 +97,7 @@ interface UseTable extends ContactScope {
   readonly stale: number;
   /** The drafts whose corrections were shown, as JSON. */
   readonly corrections: string;
-  /** By which retraction its version is gone: the thread is no longer pinned to it. */
+  /** The retraction that removed its version: the thread is no longer pinned to it. */
   readonly withdrawn: number | null;
 }
 
@@ -120,7 +120,7 @@ export interface LessonSource
 /** How far the record was read, by its links. */
 export type Cursor = Readonly<Record<CursorTable["what"], number>>;
 
-/** What stood in the requests of a turn, as it leaves it for its commit. */
+/** What was in a turn's requests, as the turn passes it to its commit. */
 export type Used = Pick<UseTable, "version" | "rules" | "stale"> & { readonly corrections: readonly string[] };
 
 export const USED = outcomePart<Used>();
@@ -152,9 +152,9 @@ export const LEARNING_STORE = {
   migrations: [LESSON_TABLES, VERSION_TABLES, RETRACTED_LESSONS],
   functions: ({ reading, writing }) => ({
     cursor: reading(cursor),
-    /** Turns that died since the record was read last, of at most so many. */
+    /** Turns that died since the record was last read, up to a limit. */
     news: reading(news),
-    /** What a turn was about, and the newest that its contact had said on the thread until then. */
+    /** What a turn was about, and the contact's newest messages on the thread until then. */
     heard: reading(heard),
     /** Keeps what was learned from it, and how far that is; false where another program was faster. */
     learn: writing(learn),
@@ -167,9 +167,9 @@ export const LEARNING_STORE = {
     /** Forgets what was to be derived again, and was not taught by anything. */
     dropStale: writing(dropStale),
     dismissed: reading(dismissed),
-    /** False where it is so already. */
+    /** False if it already is. */
     dismiss: writing(dismiss),
-    /** What of all that was learned stood in the requests of these turns. */
+    /** What these turns' requests held of everything learned. */
     used: reading(used),
     /** The version with which a thread began; undefined before its first turn. */
     pinned: reading(pinned),
@@ -367,8 +367,8 @@ async function used(tx: Tx, { org, agent }: AgentOwner, turns: readonly TurnId[]
 const USED_IN = `select * from learning_use where org = ? and agent = ? and turn in (select value from json_each(?))`;
 
 /**
- * The version that stood in the first turn of a thread since it is at this version of its agent, or of the thread that it was forked from: 0
- * where none was active.
+ * The version in the first turn of a thread since it has this version of its agent, or of the thread that it was forked from: 0 if none was
+ * active.
  */
 async function pinned(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number | undefined> {
   const { org, agent, contact } = scope;

@@ -9,7 +9,7 @@ import { clerk, layer, office } from "./index.contract.ts";
 const SWAP = "A battery swap costs $30.";
 const RIGHT = "A battery swap costs $25.";
 const RULE = "Say that a battery swap costs $25.";
-/** Whatever it has learned, the clerk writes the same where it is asked so. */
+/** Whatever it has learned, the clerk writes the same if asked this way. */
 const AS_ALWAYS = "as you always say";
 const ALWAYS = "A battery swap costs $30. Tandems are free on Mondays.";
 const TAIL = { scope: "turn", mutability: "versioned", trust: "operator" } as const;
@@ -70,7 +70,7 @@ onEachDatabase("learning versions", await allParts(), (open) => {
     expect(
       on.sent.filter((request) => !isDigest(request)).every(({ prefix }) => !JSON.stringify(prefix).includes(RULE)),
     ).toBe(true);
-    // 004.61: that is told to people alone.
+    // 004.61: only people see this.
     expect(JSON.stringify(on.sent)).not.toMatch(/retrieval.context|learning version|"stale"/);
     await on.learning.rollBack(OPERATOR, on.agent.name, undefined, untrusted("no"));
     await on.ask("dan", "Once more?");

@@ -22,10 +22,10 @@ import { isStale, rulesOf } from "./rules.ts";
 import { LEARNING_STORE } from "./store.ts";
 import { WORDING } from "./wording.ts";
 
-/** So many versions are on offer (004.40). A thread that is pinned to an older one keeps its text. */
+/** How many versions are available (004.40). A thread pinned to an older one keeps its text. */
 export const MOST_VERSIONS = 20;
 
-/** Who needs what to make versions. `gate` judges what a digest writes; left out, nobody does, and nothing becomes active by itself. */
+/** What making versions needs. `gate` judges a digest's output; without it nothing is judged, and nothing becomes active by itself. */
 export interface Making {
   readonly parts: () => TurnParts;
   readonly use: Use;
@@ -57,7 +57,7 @@ export async function digestNow(making: Making, name: AgentName, how: Digesting)
   return judge(making, name, { ...how, candidate });
 }
 
-/** What digests wrote and nobody has said anything of yet, as after a program that was killed. */
+/** Digest outputs without a verdict, as after a program was killed. */
 async function undecidedCandidates(
   { store }: TurnParts,
   owner: { readonly org: Agent["org"]; readonly agent: AgentName },
@@ -171,7 +171,7 @@ export async function versionsOf(
     });
 }
 
-/** Drafts about which somebody decided, by the version that stood in their requests: how many were changed in substance. */
+/** Reviewed drafts, by the version in their requests: how many were changed in substance. */
 export interface Rate {
   readonly version: number;
   readonly drafts: number;
@@ -179,7 +179,7 @@ export interface Rate {
   readonly rate: number;
 }
 
-/** So many decided drafts are counted, the newest. */
+/** How many reviewed drafts are counted, newest first. */
 const MOST_COUNTED = 5_000;
 
 export async function ratesOf(parts: TurnParts, actor: Allowed<"read">, name: AgentName): Promise<readonly Rate[]> {

@@ -18,24 +18,24 @@ import { featureApi } from "../../turn/index.ts";
 import type { MemoryText } from "./formats/read.ts";
 import type { IMPORTED, VECTORS } from "./shapes.ts";
 
-/** What is searched for among the memories. */
+/** A search among the memories. */
 export interface MemoryWish extends MemoryFilter {
   readonly query: string;
-  /** At most so many. */
+  /** The maximum number of results. */
   readonly limit: number;
-  /** Also what is no longer so, or not yet, by its `validFrom` and `validUntil`. */
+  /** Also memories that are no longer valid, or not yet, by their `validFrom` and `validUntil`. */
   readonly invalid?: true;
   /** Without messages that are only greetings, thanks and other small talk. */
   readonly withoutChatter?: true;
 }
 
-/** What a person wants remembered: the rest is stamped by the platform. */
+/** What a person wants remembered; the platform stamps the rest. */
 export type Note = Pick<
   NewMemory,
   "content" | "tags" | "kind" | "speaker" | "sources" | "validFrom" | "validUntil" | "supersedes"
 >;
 
-/** What is imported, and how. */
+/** A file of memories to import, and how to import it. */
 export interface MemoryImport extends MemoryText {
   /** Only what belongs to this user of the system it comes from. */
   readonly user?: string;
@@ -69,15 +69,18 @@ export interface MemoryApi {
   searchMemories(actor: Allowed<"read">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
   /** The same for those who ask why: each hit with what its score is made of. */
   explainMemories(actor: Allowed<"explain">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
-  /** Saves a memory on a person's behalf, with that person's trust. Operators only.
-   * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` where that was superseded before, for a text that is too long or holds a secret */
+  /**
+   * Saves a memory on a person's behalf, with that person's trust. Operators only.
+   * @throws StrataError `memory_not_found` if the memory it supersedes does not exist, `invalid_input` if that memory was already
+   * superseded, or if the text is too long or holds a secret
+   */
   remember(actor: Allowed<"operate">, scope: Scope, note: Note): Promise<SavedMemory>;
   /** False when the scope has no such memory. Operators only. */
   forget(actor: Allowed<"operate">, scope: Scope, id: MemoryId): Promise<boolean>;
   memoryStats(actor: Allowed<"read">, scope: Scope): Promise<readonly MemoryStats[]>;
   /**
-   * Saves what a file holds, entry by entry: what cannot be kept is told in the report, the rest is saved. The same file again
-   * saves nothing. Operators only. @throws StrataError `invalid_input` for a file of which nothing can be read
+   * Saves what a file holds, entry by entry: what cannot be kept is listed in the report, the rest is saved. Importing the same file again
+   * saves nothing. Operators only. @throws StrataError `invalid_input` if nothing in the file can be read
    */
   importMemories(
     actor: Allowed<"operate">,
@@ -88,11 +91,11 @@ export interface MemoryApi {
   exportMemories(actor: Allowed<"read">, scope: Scope, wish: MemoryExport): AsyncGenerator<string>;
 }
 
-/** What is summarized. */
+/** What to summarize. */
 export interface ConsolidateWish {
-  /** Each stretch of talk, or what is remembered of each subject. Left out, the stretches. */
+  /** By stretch of talk or by subject; stretches by default. */
   readonly groupBy?: SummaryGroup;
-  /** At most so many summaries. Left out, all that there are. */
+  /** The maximum number of summaries; all by default. */
   readonly limit?: number;
   /**
    * Milliseconds that must have passed since a stretch's last word, or since what is remembered of a subject; half an hour at the
@@ -110,7 +113,7 @@ export type Consolidated = (
       readonly evicted: readonly MemoryId[];
     }
   | {
-      /** Why there is none: the model's answer could not be kept. */
+      /** Why there is no summary: the model's answer could not be kept. */
       readonly because: string;
     }
 ) &
@@ -141,17 +144,17 @@ export interface ConsolidationTrouble {
 /** What people and programs do to have sums of what was said. */
 export interface ConsolidateApi {
   /**
-   * Has the agent's own model summarize what was said in stretches of talk that have ended, or what is remembered of a subject, as far
-   * as it is in no such summary yet, and saves each summary as a memory beside its sources. Each is a turn of its own on a thread
-   * that nobody talks on, recorded like any other. Ends early when another turn of the scope runs. Nothing is deleted: what is
-   * forgotten of the summaries is as if it had never been made. Operators only.
-   * @throws StrataError `agent_not_found`, `spend_limit`, `invalid_input` for a model that sums nothing up and for the agent's own
-   * memories, what the model throws; what was saved before stays, and nothing of what failed
+   * Has the agent's own model summarize what was said in stretches of talk that have ended, or what is remembered of a subject, as far as
+   * no such summary covers it yet, and saves each summary as a memory beside its sources. Each is a separate turn on a thread without a
+   * conversation, recorded like any other. Ends early when another turn of the scope runs. Nothing is deleted: forgetting a summary undoes
+   * it completely. Operators only.
+   * @throws StrataError `agent_not_found`, `spend_limit`, `invalid_input` if the model cannot summarize, or for the agent's own memories;
+   * and whatever the model throws. What was saved before stays; nothing is kept of what failed
    */
   consolidate(actor: Allowed<"operate">, scope: Scope, wish?: ConsolidateWish): AsyncGenerator<Consolidated>;
   /**
-   * The same for all contacts of the agents that declare `consolidate`, or of the one that is named, where nobody has said anything for so long. An agent whose
-   * model fails rests for an hour, and the others continue. Operators only.
+   * The same for all contacts of the agents that declare `consolidate`, or of the named agent, once they have been silent long enough. An
+   * agent whose model fails pauses for an hour, and the others continue. Operators only.
    */
   consolidateIdle(
     actor: Allowed<"operate">,

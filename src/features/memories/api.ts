@@ -29,7 +29,7 @@ export type * from "./api-types.ts";
 /** How many more are read if small talk is left out. */
 const CHATTER = 50;
 
-/** What people and programs do with memories, each under the actor who asks. */
+/** Memories for people and programs, each call under its actor. */
 export function memoryApi(parts: Parts): MemoryApi {
   const { store, agents } = parts;
   const write = async (actor: Allowed<"view">, scope: Scope) => writableScope(agents, await reach(parts, actor, scope));
@@ -70,14 +70,14 @@ function scopesFor(actor: Allowed<"view">, scope: Scope): readonly Scope[] {
   return scope.contact === null || !reaches(actor, own) ? [scope] : [scope, own];
 }
 
-/** What a person types is one text; "I" and "my" mean the contact. */
+/** A person's query is one text; "I" and "my" mean the contact. */
 function queryOf({ contact }: Scope, { query, invalid, ...rest }: MemoryWish, now: number): MemoryQuery {
   const valid = invalid === true ? {} : { validAt: now };
   const asks = { texts: [{ text: query, weight: 1 }], at: now, ...(contact !== null && { asker: contact }) };
   return { ...rest, ...valid, ...asks };
 }
 
-/** What was superseded has one successor. @throws StrataError `invalid_input` */
+/** A superseded memory has exactly one successor. @throws StrataError `invalid_input` */
 async function checkPlace(store: Parts["store"], scope: Scope, { supersedes }: Note): Promise<void> {
   const old = supersedes === undefined ? undefined : await store.memory(scope, supersedes);
   if (old?.supersededBy === undefined) return;
@@ -109,7 +109,7 @@ function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, vali
   throw new StrataError("invalid_input", `the memory ${problem}; ${next}`, { problem });
 }
 
-/** What people and programs do with vectors, each under the actor who asks. */
+/** Vectors for people and programs, each call under its actor. */
 export function embedApi(parts: Parts, vectors: Vectors | undefined): EmbedApi {
   return {
     vectorReport: async (actor, name) => {
@@ -148,8 +148,8 @@ export function embedApi(parts: Parts, vectors: Vectors | undefined): EmbedApi {
 const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
 
 /**
- * The scope's memories as text, piece by piece, oldest first, so that a file reads as it was said and comes back in that order.
- * What was said as a message only where `kinds` names it. In JSON lines also what was superseded, for the record.
+ * The scope's memories as text, piece by piece, oldest first, so that a file reads in the order of the conversation and is imported in that
+ * order. Messages are included only if `kinds` names them. JSON lines also include superseded memories, for the record.
  */
 async function* exportMemories(
   { store }: Parts,
@@ -167,7 +167,7 @@ async function* exportMemories(
   else for (const memory of inOrder) yield `${toJsonLine(memory)}\n`;
 }
 
-/** Says of each message in turn who wrote it and of which stretch of talk it is: where it is imported nothing else tells. */
+/** Labels each message with its author and its stretch of talk, since an import has no other way to know. */
 function label(store: Parts["store"], scope: Scope): (message: Memory) => Promise<Memory> {
   const sessionOf = sessions({ store }, scope);
   const stretches = new Map<string, { n: number; at: number }>();

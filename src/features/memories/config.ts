@@ -28,7 +28,7 @@ export const KEYS = {
   }),
 };
 
-/** What was remembered. */
+/** Where a memory came from. */
 export const SOURCES = {
   recall: sourceForm({
     fills: "memories that fit the message",

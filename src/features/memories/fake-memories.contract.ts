@@ -3,13 +3,13 @@ import type { MemoryHit, MemoryStats, Store } from "../../store/index.ts";
 
 const AT = Date.UTC(2026, 10, 21, 9, 30);
 
-/** What the tools ask, and what they asked. */
+/** The store methods that the tools call, and the calls they made. */
 export type FakeStore = Pick<Store, "searchMemories" | "memory" | "memoryStats"> & { readonly asked: unknown[] };
 export type Kept = Partial<Omit<Memory, "content">> & { readonly content: string };
 
 export const idOf = (n: number): MemoryId => memoryId(`mem_${String(n).padStart(26, "0")}`);
 
-/** A store whose every contact has memories of its own, and that keeps what it was asked. `""` are the agent's own. */
+/** A store in which every contact has separate memories, and which records its calls. `""` are the agent's own. */
 export function fakeStore(memories: Readonly<Record<string, readonly (string | Kept)[]>>): FakeStore {
   const asked: unknown[] = [];
   const of = (scope: Scope): readonly MemoryHit[] =>

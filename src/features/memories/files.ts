@@ -78,7 +78,7 @@ function summary(file: string, { saved, known, evicted }: ImportReport, { about:
 /** At most this many entries are listed one by one. */
 const TOLD = 20;
 
-/** What is wrong is told where it stands; the rest of the file is saved. */
+/** Each problem is reported with its location; the rest of the file is saved. */
 function faults(file: string, refused: ImportReport["refused"]): readonly StrataError[] {
   if (refused.length === 0) return [];
   const message = `${file}: ${count(refused.length, "entry was", "entries were")} refused, the rest was saved; fix these entries and import the file again`;

@@ -82,7 +82,7 @@ describe("frozen memory", () => {
     expect(messages(sent[0])).not.toContain("Miso");
     expect(messages(sent[0])).toContain("There are others, which are shown when a message asks about them.");
     expect(tail(sent[0])).toContain("Miso");
-    // What had no room is no news: it is not shown beside a message that it has nothing to do with.
+    // A memory that did not fit is not news: it is not shown beside an unrelated message.
     await say(thread, "Thanks!");
     expect(tail(sent[1])).not.toContain("Journey");
   });

@@ -32,9 +32,9 @@ import { type KnownMemories, type KnownMemory, knownMemories } from "./known.ts"
 const BATCH = 200;
 
 /**
- * Saves what a file holds, each entry that is good, and says of every other where it stands and why not. The same file again saves
- * nothing; an import that was left in the middle continues. Nothing gets more trust than the actor has.
- * @throws StrataError `not_allowed`; `invalid_input` for a file of which nothing can be read, or of several users' memories
+ * Saves each valid entry of a file, and reports the location and the reason for every other. Importing the same file again saves nothing;
+ * an interrupted import continues. Nothing gets more trust than the actor has.
+ * @throws StrataError `not_allowed`; `invalid_input` if nothing in the file can be read, or if it holds several users' memories
  */
 export async function* importMemories(
   parts: Parts,
@@ -76,7 +76,7 @@ export async function* importMemories(
   return { ...tally, refused, ...(notes.length > 0 && { notes }) };
 }
 
-/** A file may hold what nobody is to read, like the answer of a tool. */
+/** Like a tool's answer, a file may contain secrets. */
 function hideSecrets({ vault }: Parts, draft: MemoryDraft): MemoryDraft {
   const { content, tags } = draft.memory;
   const memory = { ...draft.memory, content: untrusted(vault.hide(content)), tags: tags.map((tag) => vault.hide(tag)) };
@@ -122,11 +122,14 @@ interface Importing {
 interface Recognised {
   readonly draft: MemoryDraft;
   readonly id: MemoryId;
-  /** What is kept of it already, as that was before. */
+  /** The stored memory that matches it, as it was before the import. */
   readonly before: KnownMemory | undefined;
 }
 
-/** What each entry is here, before anything is saved. What was superseded comes first: what replaced it says the same, at times. */
+/**
+ * Matches each entry with what is stored before anything is saved. Superseded entries come first, since their replacement sometimes has the
+ * same text.
+ */
 function recognise(work: Importing, tally: ImportTally, drafts: readonly MemoryDraft[]): readonly Recognised[] {
   const { known, ids, parts } = work;
   const [past, present] = [drafts.filter(isPast), drafts.filter((draft) => !isPast(draft))];
@@ -166,7 +169,7 @@ interface PlannedEntry {
   readonly adds: readonly AddedMemory[];
 }
 
-/** What is to be saved of an entry; nothing where all of it is known. */
+/** What to save of an entry; nothing if all of it is already known. */
 async function plan(work: Importing, { draft, id, before }: Recognised): Promise<PlannedEntry | undefined> {
   const { where, support = 1, supersededBy } = draft;
   const supersedes = draft.supersedes && idHere(work, draft.supersedes);
@@ -178,7 +181,7 @@ async function plan(work: Importing, { draft, id, before }: Recognised): Promise
     const kept = { support, ...(by !== undefined && { supersededBy: by }) };
     return { where, isNew: before === undefined, adds: [{ id, memory, kept }] };
   }
-  // Each time that the same is said counts once more.
+  // Each repetition of the same statement counts.
   const times = Math.max(1, support - before.support);
   const again = { memory, kept: { support: 1 } };
   return {
@@ -226,7 +229,7 @@ async function flush(
   }
 }
 
-/** What the store does not keep; any other trouble ends the import. */
+/** Catches what the store refuses; any other error ends the import. */
 async function catchRefusal(saving: Promise<void>): Promise<StrataError | undefined> {
   try {
     await saving;
@@ -249,7 +252,9 @@ function whyNotKept({ memory }: MemoryDraft, { contact }: Scope): string | undef
   return secretProblem(clean(content)) ?? secretProblem(clean(untrusted([speaker, ...tags].join("\n"))));
 }
 
-/** What was superseded is settled, and what is superseded now is not; else it was said as often, under the same tags. */
+/**
+ * A superseded memory is settled, and one that the entry supersedes is not; otherwise it must have been said as often, under the same tags.
+ */
 function isCovered(known: KnownMemory, { support = 1, supersededBy, memory: { tags } }: MemoryDraft): boolean {
   if (known.isSuperseded || supersededBy !== undefined) return known.isSuperseded;
   return known.support >= support && tags.every((tag) => known.tags.has(tag));

@@ -12,12 +12,12 @@ export interface KnownMemory {
   isSuperseded: boolean;
 }
 
-/** What a scope holds already, as far as an import must know it. */
+/** What a scope already holds, as far as an import must know it. */
 export interface KnownMemories {
-  /** The one that is this entry, or that it says once more: what is superseded in the file is only ever itself. */
+  /** The stored memory that is this entry or says the same; an entry superseded in the file only ever matches itself. */
   readonly same: (draft: MemoryDraft) => KnownMemory | undefined;
   readonly get: (id: MemoryId) => KnownMemory | undefined;
-  /** `draft` is kept as this from now on: no other entry with an id of its own is it, too. */
+  /** From now on `draft` is kept as this memory: no other entry with its own id matches it. */
   readonly learn: (memory: Memory, draft?: MemoryDraft) => void;
   /** Another replaced it. */
   readonly putAway: (id: MemoryId) => void;

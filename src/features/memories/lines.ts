@@ -20,7 +20,7 @@ export function memoryLines(memories: readonly MemoryLine[], style: Style, none:
   ];
 }
 
-/** What is known about a memory, on one line. */
+/** A memory's details on one line. */
 function memoryHead({
   id,
   at,
@@ -89,13 +89,13 @@ export function memoryView(memory: Memory, style: Style): readonly string[] {
 /** Of a longer memory a search shows the passage that fits, in characters; `strata memory show` shows all. */
 const PASSAGE = { search: 800, why: 400 };
 
-/** What was found, by the passages that fit what was asked. */
+/** The hits, each shown by the passages that match the query. */
 export function hitLines(hits: readonly MemoryHit[], query: string, none: string, style: Style): readonly string[] {
   const fitting = hits.map((hit) => ({ ...hit, content: untrusted(passageOf(hit.content, query, PASSAGE.search)) }));
   return memoryLines(fitting, style, none);
 }
 
-/** How wide the table may get where no terminal says it. */
+/** The table's maximum width without a terminal. */
 const WIDTH = 80;
 
 /** The scores as a table, cut into as many as its width asks for; then what each candidate is. */

@@ -44,7 +44,7 @@ export const WHOSE = z.strictObject({
 
 export interface Whose {
   readonly agent: AgentName;
-  /** Left out, the agent's own. */
+  /** By default the agent's own. */
   readonly contact?: ContactId | undefined;
 }
 

@@ -116,7 +116,7 @@ describe("a memory that was shown and stays in the conversation", () => {
 const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
 
-/** Sums up as it is asked to: every text above, but for those under a heading that it is told to leave out. */
+/** Summarizes as it is asked to: every text above, except those under a heading that it is asked to omit. */
 const obeys = (request: Request): string => {
   if (!isSummary(request)) return "Aye.";
   const headings = [...(request.tail[0]?.text ?? "").matchAll(/"(# Layer [^"]+)"/g)].map(

@@ -28,11 +28,11 @@ import { notRecalled } from "./wording.ts";
 
 /** What memories need of the world outside. */
 export interface MemoryPorts {
-  /** What makes vectors for the store's searches; left out, they go by words alone. */
+  /** Makes vectors for the store's searches; without it they use words alone. */
   readonly vectors?: Vectors;
 }
 
-/** What a turn does with memories: what was saved stands at its start, what fits its message is recalled. */
+/** What a turn does with memories: saved ones are frozen at its start, and those that fit its message are recalled. */
 export function memorySteps({ vectors }: MemoryPorts): TurnSteps {
   return {
     frozenBlock: frozenMemories,
@@ -58,7 +58,7 @@ type MemoryReads = Pick<Store, "searchMemories" | "memoriesBeside" | "memory" | 
 const mostShown = ({ source }: Layer): number =>
   source.kind === "recall" || source.kind === "recent" ? source.limit : 0;
 
-/** What recall shows is not shown once more as recent. */
+/** Removes from the recent memories what recall already shows. */
 export function withoutDoubles(
   layers: readonly Layer[],
   contents: ReadonlyMap<LayerId, LayerContent>,
@@ -84,14 +84,14 @@ function vectorNotes(message: string | undefined, layers: readonly Layer[]): Gat
   return message === undefined || layer === undefined ? [] : [{ layer: layer.id, message }];
 }
 
-/** Reads what was saved. Where that cannot be read, nothing is frozen again, and what stands frozen stays (law 13). */
+/** Reads the saved memories. If that fails, nothing new is frozen, and what is already frozen stays (law 13). */
 async function frozenMemories(
   parts: TurnParts,
   setup: TurnSetup,
   { scope, epoch, undone }: FoundThread,
 ): Promise<FrozenBlock | undefined> {
   const { agent, card, count } = setup;
-  // What stands at the start of a turn that stands alone is read once: freezing it saves nothing, unless it is asked for.
+  // A single turn without history reads its start only once: freezing saves nothing there, unless it is asked for.
   if (agent.history === "log" && agent.recall !== "frozen") return undefined;
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
   const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(setup), at: parts.clock.recorded() };
@@ -106,7 +106,7 @@ async function frozenMemories(
   }
 }
 
-/** Whether the running epoch tells of a memory that is gone altogether; what was superseded is told by what replaced it. */
+/** Whether the running epoch shows a memory that was deleted; a superseded one is covered by its replacement. */
 async function showsForgotten(
   { store }: TurnParts,
   saved: readonly Memory[],

@@ -41,7 +41,7 @@ import {
   willBeForgotten,
 } from "./wording.ts";
 
-/** What the tools ask the store: they read; what they write goes into the turn's commit. */
+/** What the tools call on the store: they only read; their writes go into the turn's commit. */
 export type Reads = Pick<Store, "searchMemories" | "memory">;
 
 /** At most this many characters and tags in one memory that a tool saves. */
@@ -51,13 +51,13 @@ export const LONGEST_TAG = 40;
 
 export const MEMORY_ID = /^mem_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** What is asked for by whatever name the tool has; `search` is what the tool is called that shows ids. */
+/** The calls under any tool name; `search` is the name of the tool that shows ids. */
 export interface MemoryCalls {
   readonly store: Reads;
   readonly search: string;
 }
 
-/** Saves in the scope of the turn: of its contact, or of the agent's own where nobody else takes part. */
+/** Saves in the turn's scope: its contact's, or the agent's own if there is no other participant. */
 export async function saveMemory(
   calls: MemoryCalls,
   {
@@ -67,7 +67,7 @@ export async function saveMemory(
   }: { content: string; tags?: readonly string[] | undefined; supersedes?: string | undefined },
   context: ToolContext,
 ): Promise<ToolOutcome> {
-  // What is kept for all turns would be shown to the others, and of whom it is nobody can know.
+  // A memory kept for all of them would be shown to the others, and nobody could know whom it is about.
   if (isBatch(context.scope)) return refused(notSaved(SEVERAL_SENDERS));
   const names = cleanTags(tags);
   const problem = contentProblem(content) ?? secretProblem(names.join("\n"), "a tag");
@@ -78,7 +78,7 @@ export async function saveMemory(
   const memory = {
     content: untrusted(content),
     tags: names,
-    // The model has written it, also where nobody else had a say.
+    // The model wrote it, even without any other participant.
     trust: lowestTrust([context.taint, "agent"]),
     turn: context.turn,
     sources: context.events,
@@ -134,7 +134,7 @@ async function whyKept(
   if (memory.kind === "message") return isMessage(id);
   const by = memory.by ?? "agent";
   if (by !== "agent") return savedByPerson(id, by);
-  // What was saved on better grounds is not put away on the word of somebody less trusted (law 6).
+  // Less trusted input cannot remove what was saved with more trust (law 6).
   if (lowestTrust([memory.trust, taint]) === memory.trust) return undefined;
   return trustedMore(id, memory.trust, taint);
 }
@@ -189,7 +189,7 @@ type MemoryResult = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "c
   readonly isNew?: true;
 };
 
-/** Earlier calls of the turn that save what has a word of the query, or its beginning, and what else is asked for. */
+/** The turn's earlier calls that save something with a word of the query, or its beginning, and that match the filters. */
 function savedNow(
   { query, tags, since, before, trust }: { readonly query: string } & Omit<MemoryFilter, "kinds">,
   { pending = [], scope }: ToolContext,
@@ -241,8 +241,8 @@ export function scopesOf(scope: Scope): readonly Scope[] {
 }
 
 /**
- * One line of the platform's, then the content set in: no line of content begins where a line of the platform's does. A name or a
- * tag stands in brackets, and has none.
+ * One line from the platform, then the content, indented: no content line starts where a platform line does. Names and tags are in
+ * brackets, which they cannot contain.
  */
 function renderHit(hit: MemoryResult): string {
   const { id, at, trust, speaker, tags, content, scope, isNew } = hit;

@@ -180,7 +180,7 @@ describe("memory_search", () => {
     });
     const { text } = await call(memoryTools(store), "memory_search", { query: "a" }, contextOf("caroline"));
     expect(text.split("\n").filter((line) => !line.startsWith("  "))).toHaveLength(1);
-    // Outside brackets, which no name has, stands what the platform says.
+    // Only the platform writes outside brackets, and no name contains one.
     expect(text.split("\n")[0]?.replaceAll(/\[[^\]]*\]/g, "[]")).toBe(
       `- ${idOf(0)} · 2026-11-21 · contact · said by [] · tags []`,
     );
@@ -217,7 +217,7 @@ describe("putting a memory away", () => {
     const forget = await call(tools, "memory_forget", { id: idOf(0) }, contextOf("caroline", { taint }));
     const input = { content: "y", supersedes: idOf(0) };
     const save = await call(tools, "memory_save", input, contextOf("caroline", { taint }));
-    // Whoever may forget a memory may take its place, and nobody else.
+    // Replacing a memory takes the same rights as forgetting it.
     expect(save.failed).toBe(forget.failed);
     return forget;
   };

@@ -17,18 +17,18 @@ import {
 import { counted, DATE_WANTED, EMPTY, idWanted, NONE, statsOf } from "./wording.ts";
 
 /**
- * The tools by which an agent remembers. What they save and forget belongs to the contact of the turn, and to no other, or in a
- * turn of its own to the agent; a search gives the agent's own memories, too, which no turn with a contact writes (law 5).
+ * The tools by which an agent remembers. They save and forget only memories of the turn's contact, or the agent's own in a turn without a
+ * contact; a search also finds the agent's own, which no turn with a contact writes (law 5).
  */
 export function memoryTools(store: Reads): readonly Tool[] {
   const calls = { store, search: "memory_search" };
   return [memorySave(calls), memorySearch(store), memoryForget(calls)];
 }
 
-// The forms are told in words: every sign of a schema stands in every prompt.
+// The formats are described in words, because every character of a schema is in every prompt.
 const id = ({ search }: MemoryCalls) => z.string().refine((text) => MEMORY_ID.test(text), idWanted(search));
 
-/** What is remembered, and the words to find it by. */
+/** The memory's text, and the words to find it by. */
 const SAVED = {
   content: z
     .string()
@@ -39,7 +39,7 @@ const SAVED = {
   tags: z.array(z.string().min(1).max(LONGEST_TAG)).max(MOST_TAGS).optional().describe("Words to find it by."),
 };
 
-/** What is looked for. */
+/** The query. */
 const ASKED = {
   query: z.string().min(1).max(1_000).describe("Keywords, such as names, things and places."),
   limit: z.int().min(1).max(20).default(5).describe("Maximum number of memories."),

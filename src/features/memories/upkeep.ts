@@ -55,7 +55,7 @@ const embed = seriesOperation({
   each: (one) => [...madeLines(one), ...reportLines(one)],
 });
 
-/** All of one agent's; gives how it ended, nothing where nothing was lacking. */
+/** Embeds all memories of one agent; gives the result, or `undefined` if nothing was missing. */
 async function embedded({ runtime }: OperationContext, agent: AgentName, { actor, signal, progress }: Call<"operate">) {
   let last: EmbedProgress | undefined;
   try {
@@ -154,10 +154,10 @@ function totalLine(all: readonly Consolidated[]): string {
   return `${count(made, "summary", "summaries")}, ${count(tokens, "token")}, ${dollars(sum)}; \`strata memory forget ID\` removes one.`;
 }
 
-/** What is made of memories: vectors and summaries. */
+/** Operations that derive vectors and summaries from memories. */
 export const UPKEEP_OPERATIONS: readonly Operation[] = [showVectors, embed, consolidate];
 
-/** Agents with `consolidate` summarize what was said, where nobody has said anything for a while. */
+/** Agents with `consolidate` summarize conversations that have been silent for a while. */
 const idle: Job = {
   name: "summaries.idle",
   // It looks through all that was said to an agent.

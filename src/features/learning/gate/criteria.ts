@@ -16,7 +16,7 @@ export type Scores = GateReport["turns"][number]["present"];
 
 const TEXTS = z.array(z.string().trim().min(1).max(500)).min(1).max(20);
 
-/** What an answer to a message must be like. Each is decided by a program. */
+/** What an answer to a message must be like. A program decides each criterion. */
 export const CRITERIA = z
   .strictObject({
     contains: TEXTS.optional(),
@@ -52,7 +52,7 @@ export function unmet(criteria: Criteria, { text, calls, escalated }: Answered):
   return found;
 }
 
-/** What was done in a recorded turn: what it called, and what was really sent. */
+/** What happened in a recorded turn: its calls, and what was really sent. */
 export interface Recorded extends Answered {
   readonly text: string;
 }
@@ -70,7 +70,7 @@ export function scored(answer: Answered, then: Recorded): Scores {
   };
 }
 
-/** How much a text may lose on the average of a criterion before it is refused, in words of the sentence that says so. */
+/** How far a text's average on a criterion may drop before it is refused, and the words for the sentence that says so. */
 const LOSSES: Readonly<Record<string, { readonly most: number; readonly message: string }>> = {
   answered: { most: 0.05, message: "it leaves messages without an answer that were answered before" },
   own: { most: 0.1, message: "it leaves to people what the agent did by itself" },
@@ -78,7 +78,7 @@ const LOSSES: Readonly<Record<string, { readonly most: number; readonly message:
   near: { most: 0.15, message: "its answers are further from what was really sent" },
 };
 
-/** Why a text is worse than another one, over the turns that both answered; nothing where it is not. */
+/** Why a text is worse than another, over the turns that both answered; nothing if it is not. */
 export function worse(pairs: readonly { readonly before: Scores; readonly after: Scores }[]): string | undefined {
   for (const [criterion, { most, message }] of Object.entries(LOSSES)) {
     const mean = (of: (pair: (typeof pairs)[number]) => Scores): number =>
@@ -96,7 +96,7 @@ const foldText = (text: string): string => text.normalize("NFKC").toLowerCase().
 const matchWords = (text: string): readonly string[] =>
   foldText(text).match(/[\p{L}\p{N}]+(?:[.,:'’@-][\p{L}\p{N}]+)*/gu) ?? [];
 
-/** So many words of each text are compared; what is longer than this is no message. */
+/** How many words of each text are compared; a longer text is not a message. */
 const MOST_WORDS = 2_000;
 
 /** The share of words that must be changed, added or removed to make one text of the other, from 0 to 1. */

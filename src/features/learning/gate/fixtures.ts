@@ -3,7 +3,7 @@ import { readYaml } from "../../../agents/index.ts";
 import { contactId, misfitSays, StrataError } from "../../../protocol/index.ts";
 import { CRITERIA } from "./criteria.ts";
 
-/** So many characters of a file of fixtures are read. */
+/** How many characters of a fixtures file are read. */
 export const MOST_CHARACTERS = 500_000;
 
 const TEXT = z.string().trim().min(1).max(4_000);

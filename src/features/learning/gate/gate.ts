@@ -19,7 +19,7 @@ export interface GateLimits {
 
 export const MOST_TURNS = 20;
 
-/** A trial: of which text, on which turns and fixtures, how far, and who is told. */
+/** A trial: its text, turns and fixtures, its limit, and who follows it. */
 export interface Trial extends Pick<Beside, "deps" | "actor" | "agent" | "signal"> {
   readonly candidate: Pick<Candidate, "text" | "parent">;
   readonly fixtures: readonly Fixture[];
@@ -36,8 +36,8 @@ interface Then {
 }
 
 /**
- * Answers recorded messages and the fixtures with a text, with the present one and with none, and compares. Nothing is decided by an opinion:
- * a text passes that breaks no fixture and is no worse on any criterion. What the limits leave untried is a reason to refuse.
+ * Answers recorded messages and the fixtures with a text, with the present one and with none, and compares. No opinion decides: a text
+ * passes if it breaks no fixture and is not worse on any criterion. Anything that the limits leave untried is a reason to refuse.
  */
 export async function tryText(given: Trial): Promise<GateReport> {
   const dollars = Math.min(given.limits.dollars, (await given.spendLimit?.left()) ?? Number.POSITIVE_INFINITY);
@@ -104,7 +104,7 @@ function spendingOf(trial: Trial, calls: number) {
   let spent = 0;
   let done = 0;
   const own = trial.agent.budgets.turn.maxCost ?? Number.POSITIVE_INFINITY;
-  /** What is left of the trial's money cannot pay one more call; a call that is too dear for the agent itself is no such matter. */
+  /** The trial's remaining money cannot pay for another call; a call that exceeds the agent's own limit is a different matter. */
   const isOverLimit = (thrown: unknown): boolean => {
     const error = asStrataError(thrown);
     return isTooDear(error) && Number(error.details.maxCost) < own;
@@ -120,7 +120,7 @@ function spendingOf(trial: Trial, calls: number) {
       ...left,
     ],
     leave: (what: string): undefined => void left.add(what),
-    /** What may pass is thrown, so that the text is tried again later. */
+    /** Temporary errors are thrown, so that the text is tried again later. */
     unlessBroken: async <T extends object>(run: () => Promise<T>): Promise<T | { readonly failed: string }> => {
       try {
         return await run();
@@ -182,7 +182,7 @@ async function tryTurn(spending: Spending, { text, parent }: Trial["candidate"],
   return { turn: turn.id, ...before, ...("failed" in after ? { candidate: NO_ANSWER } : after) };
 }
 
-/** So many of the agent's threads are looked at, and so many turns of one are taken, so that one contact is not everybody. */
+/** How many of the agent's threads are read, and how many turns of each, so that one contact does not dominate. */
 const THREADS = 100;
 const TURNS_OF_THREAD = 4;
 

@@ -69,7 +69,7 @@ function learningLayer({ name, layers }: Agent): LayerId {
   throw new StrataError("text_not_found", message, { agent: name });
 }
 
-/** @throws StrataError `config_invalid` for a file that is not there or is none of fixtures */
+/** @throws StrataError `config_invalid` if the file is missing or holds no fixtures */
 async function fixturesOf(agent: Agent, disk: FilePorts["disk"]): Promise<readonly Fixture[]> {
   const file = agent.learning?.fixtures;
   if (file === undefined) return [];

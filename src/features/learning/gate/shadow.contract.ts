@@ -18,7 +18,7 @@ const giving: Feature = {
   open: () => ({ api: (deps) => DEPS.open(deps) }),
 };
 
-/** What an answer costs that read 5,000 tokens: a cent and a half. */
+/** The price of an answer that read 5,000 tokens: a cent and a half. */
 const DEAR = { usage: { input: 5_000 } };
 
 /** How the model answers: it rings and saves first, then tells what it did and which learning text its store tries. */
@@ -59,7 +59,7 @@ export async function belled(store: Store, answers: Answering = ringsAndSaves) {
   return { ...on, beside };
 }
 
-/** A program of its own, for a test that kills it: `node shadow.contract.ts <address> <turn>` answers a turn again and never ends. */
+/** A separate program, for a test that kills it: `node shadow.contract.ts <address> <turn>` answers a turn again and never ends. */
 const [address, turn] = process.argv.slice(2);
 if (address !== undefined && turn !== undefined && process.argv[1] === import.meta.filename) {
   const { answerAgain } = await import("./shadow.ts");

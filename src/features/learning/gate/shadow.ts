@@ -22,7 +22,7 @@ import type { Answered } from "./criteria.ts";
 import type { Fixture } from "./fixtures.ts";
 import { NOT_RUN } from "./wording.ts";
 
-/** What a turn beside the record is run with. */
+/** What a turn beside the record runs with. */
 export interface Beside {
   readonly deps: Pick<ApiDeps, "parts" | "shadow">;
   readonly actor: Allowed<"operate">;
@@ -41,7 +41,7 @@ export interface Tried extends Answered {
   readonly notRun: readonly string[];
 }
 
-/** Answers the messages of a recorded turn once more, at the time of the turn and with what was known then. The record is only read. */
+/** Answers a recorded turn's messages again, at the time of the turn and with what was known then. The record is only read. */
 export async function answerAgain(beside: Beside, turn: TurnRecord): Promise<Tried> {
   const { id, thread, scope, startedAt: at } = turn;
   const asked = { ordinals: new Map<string, number>(), notRun: new Set<string>() };
@@ -87,7 +87,7 @@ export async function answerFixture(beside: Beside, fixture: Fixture): Promise<T
 interface Over {
   readonly whole: Store;
   readonly at: number;
-  /** What a call that reaches outside gave then. */
+  /** The recorded result of a call that reaches outside. */
   readonly known: (
     call: JournalKey,
   ) => Promise<{ readonly text: ReturnType<typeof untrusted>; readonly failed: boolean } | undefined>;
@@ -128,7 +128,7 @@ async function inShadow(
   }
 }
 
-/** What the agent itself said and called in a turn, whatever became of its reply. */
+/** What the agent itself said and called in a turn, regardless of what happened to its reply. */
 export async function answeredIn(store: Store, { id, thread, scope, requests, end }: TurnRecord): Promise<Answered> {
   const calls = requests.flatMap(
     ({ reply }) => reply?.parts.flatMap((part) => (part.type === "call" ? [part.tool] : [])) ?? [],

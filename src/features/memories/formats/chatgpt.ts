@@ -34,7 +34,7 @@ export const isConversation = (
 ): fields is Readonly<Record<string, unknown>> & Conversation =>
   typeof fields["mapping"] === "object" && fields["mapping"] !== null;
 
-/** What was said on the branch that was last seen, and what was saved as memory there (a message to `bio`). */
+/** The messages of the branch that was shown last, and the memories saved in it (messages to `bio`). */
 export function conversationDrafts(talk: Conversation, where: string, reading: DraftReading): readonly MemoryDraft[] {
   const name = [talk.conversation_id, talk.id].find((one) => typeof one === "string") ?? `${reading.file} ${where}`;
   const session = `chatgpt:${name}`;
@@ -53,13 +53,13 @@ export function conversationDrafts(talk: Conversation, where: string, reading: D
   });
 }
 
-/** Thoughts, code that was run, and what the platform put in are no words of the conversation. */
+/** Thoughts, executed code and text inserted by the platform are not part of the conversation. */
 function isUnseen({ content: { content_type: type = "text" }, weight, metadata }: Message): boolean {
   if (weight === 0 || metadata?.is_visually_hidden_from_conversation === true) return true;
   return type !== "text" && type !== "multimodal_text";
 }
 
-/** From the newest message up to the first; a mapping that goes round in a circle ends where it began. */
+/** From the newest message up to the first; a circular mapping ends where it began. */
 function branch({ mapping, current_node }: Conversation): readonly Message[] {
   const nodes = new Map(Object.entries(mapping).map(([id, node]) => [id, NODE.safeParse(node).data]));
   const said: Message[] = [];

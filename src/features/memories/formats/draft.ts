@@ -13,7 +13,7 @@ import {
 
 /** A memory as a file tells it: what it leaves open, the import decides. */
 export interface MemoryDraft {
-  /** Where in the file it stands: "line 3", "entry 3". */
+  /** The location in the file: "line 3", "entry 3". */
   readonly where: string;
   readonly memory: Omit<NewMemory, "at" | "trust" | "supersedes"> & { readonly at?: number; readonly trust?: Trust };
   /** Of an export of Strata: under which id it was kept, how often it was saved, what it replaced and what replaced it. */
@@ -25,7 +25,7 @@ export interface MemoryDraft {
   readonly owner?: string;
 }
 
-/** What cannot be read or may not be kept: where it stands, and a sentence that says why. Never the text itself. */
+/** An entry that cannot be read or may not be kept: its location, and a sentence that says why. Never the text itself. */
 export interface RefusedEntry {
   readonly where: string;
   readonly message: string;
@@ -41,11 +41,11 @@ export interface DraftReading {
   readonly agent: string;
   /** What sources begin with: the file's name. */
   readonly file: string;
-  /** In how many lists what is read stands. */
+  /** How many lists enclose the current value. */
   readonly depth?: number;
 }
 
-/** Ways of others to name what a memory is about: at most so many of them become tags, each one line. */
+/** Other products have their own ways to name a memory's subject: this many at most become tags, each one line. */
 const MOST_TAGS = 8;
 const LONGEST_TAG = 40;
 
@@ -54,7 +54,7 @@ export function tagsOf(words: readonly string[]): readonly string[] {
   return [...new Set(clean.filter((word) => word !== ""))].slice(0, MOST_TAGS);
 }
 
-/** A time as others write it: ISO 8601, or seconds since 1970. Nothing for what is none. */
+/** A time as other products write it: ISO 8601, or seconds since 1970. `undefined` for anything else. */
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === "number" ? value * 1_000 : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? Math.round(at) : undefined;
@@ -73,8 +73,8 @@ export function spanProblem({
 }
 
 /**
- * What was said is a word of who said it, and of nobody above: an importer vouches for the file, not for what stands in it. Where
- * the entry does not say who wrote it, its speaker does.
+ * A message has its speaker's trust and no more: an importer vouches for the file, not for its content. If the entry does not name its
+ * author, the speaker decides.
  */
 export function asSaid(draft: MemoryDraft, { agent }: DraftReading): MemoryDraft {
   const { kind, speaker, by = speaker === agent ? "agent" : "contact", trust } = draft.memory;
@@ -84,8 +84,8 @@ export function asSaid(draft: MemoryDraft, { agent }: DraftReading): MemoryDraft
 }
 
 /**
- * In the order of time, each stretch of talk together: what stands in parallel is found together. Entries of one time, and without
- * one, stay as they stand; a stretch that a file tells backwards is turned round.
+ * In order of time, with each stretch of talk kept together even if stretches overlap. Entries with equal times or without one keep their
+ * order; a stretch that a file lists newest first is reversed.
  */
 export function inOrder(drafts: readonly MemoryDraft[]): readonly MemoryDraft[] {
   const stretchOf = ({ memory: { kind, session = "" } }: MemoryDraft): string =>
@@ -101,19 +101,19 @@ export function inOrder(drafts: readonly MemoryDraft[]): readonly MemoryDraft[] 
   return stretches.toSorted((a, b) => begins(a) - begins(b)).flat();
 }
 
-/** A line of talk that was written down as a plain text: who said it stands in the text and nowhere else. */
+/** A line of conversation saved as plain text: only the text itself says who spoke. */
 const NAMED = /^(\p{Lu}[\p{L}\p{M}'’.-]{0,30}(?: \p{Lu}[\p{L}\p{M}'’.-]{0,30}){0,2}): \S/u;
 
 /** Fewer lines than this are notes that happen to have a colon. */
 const FEWEST_NAMED = 4;
 
-/** What a file could have said and did not, as sentences. */
+/** What the file could have said but did not, as sentences. */
 export function notesOn(drafts: readonly MemoryDraft[]): readonly string[] {
   const names = drafts.flatMap(({ memory: { kind = "fact", speaker, content } }) =>
     kind === "fact" && speaker === undefined ? (NAMED.exec(content)?.[1] ?? []) : [],
   );
   const speakers = [...new Set(names)];
-  // Who talks says something again and again.
+  // A speaker's name appears repeatedly.
   if (names.length < FEWEST_NAMED || names.length < 2 * speakers.length) return [];
   const [name = "Ann"] = speakers;
   const line = JSON.stringify({

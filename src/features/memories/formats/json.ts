@@ -19,7 +19,7 @@ const AROUND = ["results", "memories", "conversations"];
 /** Lists in lists are read so deep. */
 const DEEPEST = 8;
 
-/** What a value of JSON gives: a memory, a conversation, or a list of them. */
+/** The content of a JSON value: a memory, a conversation, or a list of them. */
 export function entriesOf(value: unknown, where: string, above: DraftReading): readonly ReadEntry[] {
   const reading = { ...above, depth: (above.depth ?? 0) + 1 };
   if (reading.depth > DEEPEST) return [{ where, message: `is nested deeper than ${DEEPEST} lists` }];
@@ -47,7 +47,7 @@ function listEntries(values: readonly unknown[], where: string, reading: DraftRe
   const at = (n: number): string => [where, `entry ${n + 1}`].filter((part) => part !== "").join(", ");
   const talks = values.map(fieldsOf).filter(isConversation);
   if (talks.length === 0) return values.flatMap((value, n) => entriesOf(value, at(n), reading));
-  // What ChatGPT remembers stands in many conversations: the newest list counts, once.
+  // ChatGPT repeats its memories in many conversations: the newest list counts, once.
   const said = values.flatMap((value, n) => {
     const fields = fieldsOf(value);
     return isConversation(fields) ? conversationDrafts(fields, at(n), reading) : entriesOf(value, at(n), reading);
@@ -91,7 +91,7 @@ function mem0Entry(fields: Readonly<Record<string, unknown>>, where: string): Me
 const OF_OTHERS = ["created_at", "updated_at", "create_time", "created_timestamp", "enabled", "text"];
 const isOfOthers = (fields: Readonly<Record<string, unknown>>): boolean => OF_OTHERS.some((name) => name in fields);
 
-/** One of a list of saved memories, as ChatGPT and its like show it. What is switched off there is left there. */
+/** One entry of a list of saved memories, as ChatGPT and similar products export it. Disabled entries are skipped. */
 function listedEntry(fields: Readonly<Record<string, unknown>>, where: string): readonly MemoryDraft[] {
   const { id, content, text, enabled, created_at, updated_at, create_time, created_timestamp, tags } = fields;
   if (enabled === false) return [];
@@ -163,7 +163,7 @@ function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): Rea
   }
 }
 
-/** The fields that are there: a field left out is no field that is `undefined`. */
+/** Only the fields that are present: an absent field must not become one that is `undefined`. */
 function presentFields(
   memory: Omit<z.output<typeof OWN>, "id" | "support" | "supersedes" | "supersededBy">,
 ): MemoryDraft["memory"] {

@@ -98,7 +98,7 @@ function draftOf(
   };
 }
 
-/** A message as `markdownOf` writes it: the speaker stands in front. Whose trust it has follows from that. */
+/** A message as `markdownOf` writes it, with the speaker in front. Its trust follows from the speaker. */
 function saidDraft(
   text: string,
   { where, session, at }: { readonly where: string; readonly session: string | undefined; readonly at: number },
@@ -137,7 +137,7 @@ const section = (heading: string, memories: readonly Memory[]): readonly string[
   "\n",
 ];
 
-/** Under this heading of ours stands what was said as messages, each talk under a heading of its own. */
+/** Our heading for messages; each talk has its own heading below it. */
 const SAID = "What was said";
 
 /** To the second, or to the day where that is all that is known. */

@@ -8,16 +8,16 @@ type MemoryFormat = (typeof MEMORY_FORMATS)[number];
 
 /** A text that holds memories. */
 export interface MemoryText {
-  /** What it is called in sentences and in sources. */
+  /** Its name in sentences and in sources. */
   readonly name: string;
   readonly text: string;
-  /** Left out, seen from the name and the text. */
+  /** By default detected from the name and the text. */
   readonly format?: MemoryFormat;
 }
 
 /**
- * Reads a file of memories, entry by entry: what cannot be read is told with its place. Pure.
- * @throws StrataError `invalid_input` for a file of which nothing can be read
+ * Reads a file of memories, entry by entry; what cannot be read is reported with its location. Pure.
+ * @throws StrataError `invalid_input` if nothing in the file can be read
  */
 export function readMemories(file: MemoryText, reading: DraftReading): readonly ReadEntry[] {
   const text = file.text.replace(/^\ufeff/, "");

@@ -7,14 +7,14 @@ interface SaidMessage {
   readonly where: string;
   readonly from: "contact" | "agent";
   readonly text: string;
-  /** By the name they gave; left out, the contact's or the agent's. */
+  /** The speaker's name in the file; by default the contact's or the agent's. */
   readonly speaker?: string;
   readonly session: string;
   readonly source: string;
   readonly at: number | undefined;
 }
 
-/** What was said becomes a memory of what was said, with the trust of who said it. */
+/** Turns a message into a memory of kind message, with the speaker's trust. */
 export function messageDraft(
   { where, from, text, speaker, session, source, at }: SaidMessage,
   reading: DraftReading,
@@ -35,7 +35,7 @@ export function messageDraft(
   };
 }
 
-/** Who says it by the names of a role; nobody whose word is kept for the rest: instructions and results of tools. */
+/** The speaker for a role name; `undefined` for instructions and tool results, which are not kept. */
 export function speakerOf(role: unknown): "contact" | "agent" | undefined {
   if (role === "user" || role === "human") return "contact";
   return role === "assistant" ? "agent" : undefined;

@@ -97,7 +97,7 @@ async function measured() {
   };
 }
 
-/** So many of the talks with an assistant, which are long. */
+/** The number of talks with an assistant, which are long. */
 const TALKS = 5;
 
 async function measuredLong() {

@@ -12,11 +12,13 @@ import {
 import type { MemoryHit } from "../../../store/index.ts";
 
 /**
- * How likely something that was said answers, by `evidence`, that it is shown. What was saved on purpose is short and says little of a
- * question in its own words: it needs less.
+ * The minimum likelihood, by `evidence`, at which a message is shown as an answer. A saved fact is short and repeats few of the question's
+ * words, so it needs less.
  */
 const SAID = 0.24;
-/** Vectors tell questions from other talk less well: where one is near, who asks nothing, or asks on the side, needs more. */
+/**
+ * Vectors distinguish questions from other talk less well, so a near hit needs more if the message asks nothing or asks only in passing.
+ */
 const NEAR_UNASKED = 0.9;
 const NEAR_ASIDE = 0.5;
 const SAVED = 0.1;
@@ -28,9 +30,9 @@ export const SPEAKS_FOR_ITSELF = 0.45;
 const FLOOR = 0.6;
 
 /**
- * The hits that are worth showing, the best first; nothing where nothing fits. `judged` are the hits for what was just written
- * alone: only they open the gate, for what was written before is found in any case. What was said and what was saved have
- * scores of two kinds (nobody speaks in a fact): each is ranked by itself, and they take turns.
+ * The hits worth showing, best first; empty if nothing fits. `judged` are the hits for the newest message alone: only they open the gate,
+ * because earlier messages find something in any case. The scores of messages and saved facts are not comparable (facts have no speaker):
+ * each kind is ranked separately, and they take turns.
  */
 export function worthShowing(
   newest: string,
@@ -88,7 +90,7 @@ function byWords(hits: readonly MemoryHit[]): readonly MemoryHit[] {
   return placed;
 }
 
-/** What somebody wanted and wants no longer, by what the model sees anyway: the message itself, and what stands in the transcript. */
+/** Removes preferences that have since changed, judging by what the model sees anyway: the message itself and the transcript. */
 export function withoutOutdated(
   newest: string,
   hits: readonly MemoryHit[],
@@ -105,9 +107,9 @@ export function withoutOutdated(
 const isRule = ({ newest: { features } }: Holding<MemoryHit>): boolean => "rule" in features;
 
 /**
- * What the asker wants in general, as far as it bears on a message, the newest word on each matter; what it replaced behind it where the
- * message asks about that. How an answer is to be bears on all that is asked; what else holds must share a word, or come beside something else.
- * @param alone what the best says of the message, where nothing else is shown
+ * The asker's general preferences that bear on a message, the newest on each matter; what it replaced follows if the message asks about
+ * that. A preference about the form of answers bears on every question; any other must share a word with it, or accompany another hit.
+ * @param alone what the best hit says about the message if nothing else is shown
  */
 function bearingOn(newest: string, hits: readonly MemoryHit[], alone: number | undefined): readonly MemoryHit[] {
   const helps = asksHelp(newest);
@@ -128,7 +130,7 @@ function bearingOn(newest: string, hits: readonly MemoryHit[], alone: number | u
     .flatMap(({ newest: now, before }) => (asksChange(newest) ? [now, ...before.slice(0, 1)] : [now]));
 }
 
-/** Questions alone: what was asked before is no answer, unless what follows it is shown as well. */
+/** Bare questions: an earlier question is not an answer, unless what follows it is shown as well. */
 const BARE =
   /^(?:(?:and|so|but|hey|hi|hmm|ok|okay|oh|wow|cool|nice|great|thanks|sure)\W+)*(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|would|have|has|wer|was|wann|wo|wie|warum)\b[^.!?\n]{0,120}\?\s*$/iu;
 

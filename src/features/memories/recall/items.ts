@@ -18,7 +18,7 @@ import type { GatherContext } from "../../../turn/sources/index.ts";
 /** Of a longer memory the passage that fits is shown, in characters. */
 const PASSAGE = 700;
 
-/** The hits as they are shown for a question: of a long one the part that fits it. Others get their turn in between. */
+/** The hits as they are shown for a question: a long one is cut to the part that fits, which leaves room for others. */
 export async function asPassages(
   hits: readonly RecalledMemory[],
   question: string,
@@ -32,10 +32,10 @@ export async function asPassages(
   return shown;
 }
 
-/** A memory that may be shown, and where it stands among what was said. */
+/** A memory that may be shown, and its position in the conversation. */
 export type RecalledMemory = Memory & Pick<MemoryHit, "scope" | "session" | "place">;
 
-/** What a layer has room for, and what it has not. */
+/** What fits into a layer, and what does not. */
 export interface Filled {
   /** The best first. */
   readonly hits: readonly RecalledMemory[];
@@ -63,7 +63,7 @@ export function fill(
   return { hits: chosen, left: hits.length - chosen.length };
 }
 
-/** Tokens of one hit as it is shown by itself. */
+/** The tokens of one hit shown alone. */
 export const costOf = (hit: RecalledMemory, count: CountTokens): number => count(frameRecalled(recalledItem([hit])));
 
 /** The hits as items, the best first: those that were said one after the other as one. */
@@ -98,7 +98,7 @@ const follows = (before: RecalledMemory, after: RecalledMemory): boolean =>
 const isLaidOut = ({ content }: RecalledMemory): boolean =>
   /^\s{0,3}(?:```|~~~)|^(?: {2,}|\t)\S|^\s*(?:[-*+]|\d+[.)])\s\S/m.test(content);
 
-/** One memory under its speaker's name; several with the name before each, every one on a line of its own. */
+/** A single memory under its speaker's name; several on one line each, with the name in front. */
 function recalledItem(hits: readonly RecalledMemory[]): ContentItem {
   const [first] = hits;
   if (first === undefined) throw new RangeError("an item is made of one memory at least");
@@ -110,7 +110,7 @@ function recalledItem(hits: readonly RecalledMemory[]): ContentItem {
   return { ...base, ids: hits.map(({ id }) => id), text: untrusted(hits.map(memoryLine).join("\n")) };
 }
 
-/** Nothing that was said can look as if somebody else had said it: its own line breaks are spaces. */
+/** Replaces a message's line breaks with spaces, so that it cannot pose as another speaker's line. */
 function memoryLine({ speaker, content }: RecalledMemory): string {
   const name = speaker === undefined ? "" : cleanName(untrusted(speaker));
   return `${name === "" ? "" : `${name}: `}${content.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/gu, " ")}`;
@@ -118,13 +118,13 @@ function memoryLine({ speaker, content }: RecalledMemory): string {
 
 const frameRecalled = ({ kind, trust, at, text, name }: ContentItem): string => frame({ kind, trust, at }, text, name);
 
-/** The turns and the frozen memories that stand in the request, this turn's own too. */
+/** The turns and the frozen memories in the request, including this turn's. */
 export function standingIn({ epoch, frozen = frozenIn(epoch), turn }: GatherContext): SeenMemories {
   const turns = [turn, ...(epoch?.transcript.map((one) => one.turn) ?? [])];
   return { turns: [...new Set(turns)].filter((one) => one !== undefined && one !== null), memories: frozen };
 }
 
-/** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
+/** Whether the model sees a memory anyway: its turn is still in the request (or is this one), or it is frozen at the start. */
 export function seenIn(context: GatherContext): (memory: Memory) => boolean {
   const { epoch, events } = context;
   const standing = standingIn(context);
@@ -138,7 +138,7 @@ export function seenIn(context: GatherContext): (memory: Memory) => boolean {
     sources.some((source) => own.has(source));
 }
 
-/** The texts that stand in short where a conversation was cut. */
+/** The summaries that replace the parts cut from a conversation. */
 function earlierTexts(transcript: readonly TranscriptMessage[]): ReadonlySet<string> {
   const frames = transcript
     .filter(isEarlier)
@@ -147,7 +147,7 @@ function earlierTexts(transcript: readonly TranscriptMessage[]): ReadonlySet<str
   return new Set(frames.flatMap(({ text, messages }) => messages?.map((one) => one.text) ?? [text]));
 }
 
-/** Whether what a memory is of has happened on the thread. What was saved again since has, whoever saved it first. */
+/** Whether a memory's source exists on this thread. A memory that was saved again since then counts, whoever saved it first. */
 export function happenedFor({ undone = NONE }: Pick<GatherContext, "undone">): (memory: Memory) => boolean {
   return ({ turn, sources = [], support }) =>
     support > 1 || !((turn !== undefined && undone.has(turn)) || sources.some((source) => undone.has(source)));

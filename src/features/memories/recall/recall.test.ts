@@ -31,7 +31,7 @@ const turn = (n: number) => turnId(`trn_${String(n).padStart(26, "0")}`);
 const event = (text: string, name?: string): StoredEvent =>
   eventOf(text, { at: AT, ...(name !== undefined && { name: untrusted(name) }) });
 
-/** A message that was said, at a place of its own. */
+/** A message with its own position. */
 const said = (content: string, place: number, more: Partial<MemoryHit> = {}): MemoryHit => ({
   id: memoryId(`mem_${String(place).padStart(26, "0")}`),
   scope: SCOPE,

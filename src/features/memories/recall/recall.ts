@@ -22,7 +22,7 @@ import { mayShow, SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./gat
 import { asPassages, fill, happenedFor, itemsOf, type RecalledMemory, seenIn, standingIn } from "./items.ts";
 import { isChatter, smallTalk } from "./small-talk.ts";
 
-/** How many hits are read: most may stand in the transcript already. */
+/** How many hits are read, since most may already be in the transcript. */
 const LOOKED_AT = 100;
 
 /** Tokens of memories in a request where the layer has no budget. */
@@ -34,8 +34,8 @@ type Recalling = GatherContext & {
 };
 
 /**
- * The memories that fit what was just written, the best first, of the contact's and of the agent's own. What the model sees
- * anyway is left out: what was said in turns that still stand, and what stands at the start of the transcript.
+ * The contact's and the agent's own memories that fit the newest message, best first. What the model sees anyway is omitted: messages of
+ * turns still in the request, and memories frozen at the start of the transcript.
  */
 export async function recall(agent: Agent, layer: Layer, limit: number, context: Recalling): Promise<LayerContent> {
   if (agent.recall === "tools" || agent.recall === "none")
@@ -60,7 +60,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
 
 const ALL_SEEN = "nothing was searched: the request shows all that could be found";
 
-/** So many memories are looked at, one portion after the other, to learn whether the model sees all of them anyway. */
+/** How many memories are read, one portion after the other, to learn whether the model sees all of them anyway. */
 const PORTIONS = [8, 512];
 
 /** Whether a search could find anything that the model does not see anyway. A search would drop all of what it sees. */
@@ -70,7 +70,7 @@ async function isAnyUnseen(context: Recalling): Promise<boolean> {
   const scopes = scopesOf(context);
   const known = lastUnseen(store);
   const key = JSON.stringify(context.scope);
-  // What was not seen the last time is mostly not seen this time either.
+  // What the model did not see last time it mostly does not see this time either.
   const last = known.get(key);
   const still = last && (await store.memory(last.scope, last.id));
   if (still !== undefined && still.supersededBy === undefined && !isSeen(still)) return true;
@@ -121,7 +121,7 @@ interface RecallResult {
 
 const NOTHING: RecallResult = { unseen: [], judged: [], standing: 0 };
 
-/** What was saved since the rest was frozen, the newest first. What had no room there is searched for like anything else. */
+/** Memories saved since the others were frozen, newest first. Those that did not fit there are searched for like any other. */
 function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly RecalledMemory[] {
   const { scope, saved = [] } = context;
   if (saved.length === 0) return [];
@@ -134,7 +134,7 @@ function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly R
     .map((one) => ({ ...one, scope, session: one.id, place: 0 }));
 }
 
-/** Searches for what was written; where that says too little by itself, for what was written before it as well. */
+/** Searches for the newest message; if that says too little by itself, for the earlier messages as well. */
 async function find(query: RecallQuery, context: Recalling): Promise<RecallResult> {
   const { store, signal, at } = context;
   const scopes = scopesOf(context);
@@ -158,10 +158,10 @@ async function find(query: RecallQuery, context: Recalling): Promise<RecallResul
   return { ...(await search(true)), judged: alone.unseen };
 }
 
-/** What is searched for twice in a day is the same search. */
+/** The same search twice in a day is one search. */
 const dayOf = (at: number): number => at - (at % 86_400_000);
 
-/** Without greetings, thanks and similar things that stand alone: beside something found, they are a word of the same talk. */
+/** Removes greetings, thanks and similar messages that stand alone; beside another hit of the same talk they are kept. */
 function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
   const placeOf = ({ scope, session }: MemoryHit, place: number): string => `${scope.contact}/${session}/${place}`;
   const chatter = new Set(hits.filter(isChatter));
@@ -191,18 +191,18 @@ const LONGEST_EARLIER = 1_000;
 const EARLIER = 3;
 const EARLIER_WEIGHT = 0.6;
 
-/** What a turn asks of its memories. */
+/** A turn's query to its memories. */
 interface RecallQuery {
-  /** What was just written; empty where nobody wrote anything. */
+  /** The newest message; empty if the turn has none. */
   readonly newest: string;
-  /** What the same contact wrote before, the newest first, as far as it still stands. */
+  /** The same contact's earlier messages, newest first, as far as they are still in the transcript. */
   readonly earlier: readonly string[];
   readonly asker: string;
 }
 
 /**
- * Law 12: only what was written as a message, by this turn's events and by the messages that stand in the transcript; what was
- * recalled before, reminders and the prompt never come near it.
+ * Law 12: only messages, from this turn's events and from the transcript; recalled memories, reminders and the prompt are never part of the
+ * query.
  */
 function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope" | "events" | "epoch">): RecallQuery {
   const messages = events.filter(({ kind }) => kind === "message");
@@ -263,7 +263,7 @@ async function searchOnce(
   return found;
 }
 
-/** A map of its own for each store. */
+/** A separate map for each store. */
 function cachePerStore<V>(): (store: object) => Map<string, V> {
   const all = new WeakMap<object, Map<string, V>>();
   return (store) => {

@@ -16,7 +16,7 @@ import type { GatherContext } from "../../../turn/sources/index.ts";
 import { inAll, olderMemories } from "../wording.ts";
 import { costOf, happenedFor, itemsOf, type RecalledMemory, seenIn } from "./items.ts";
 
-/** How many more are read than are needed: some may stand in the transcript already, or no longer be valid. */
+/** How many extra are read: some may already be in the transcript, or no longer be valid. */
 const SPARE = 20;
 
 /** Tokens of them in a request where the layer has no budget. */
@@ -27,7 +27,7 @@ const ENOUGH = 240;
 
 type Looking = GatherContext & { readonly store: Pick<Store, "memories" | "memoryStats"> };
 
-/** What is looked for, and for whom. */
+/** The query, and its scope. */
 interface RecentRequest {
   readonly agent: Agent;
   readonly layer: Layer;
@@ -50,7 +50,7 @@ export async function recent({ agent, layer, limit }: RecentRequest, context: Lo
   return { kind: "items", intro: introOf(agent, left), items, left: [{ because: "not shown", items: left }] };
 }
 
-/** What may be shown, the newest first, and how many were saved that were not looked at. */
+/** What may be shown, newest first, and how many saved memories were not looked at. */
 interface RecentMemories {
   readonly newest: readonly RecalledMemory[];
   readonly others: number;
@@ -105,7 +105,7 @@ function beginningOf(memory: RecalledMemory, length: number): RecalledMemory {
 /** How many more there are, and by which of its tools the agent finds them. */
 const introOf = (agent: Agent, older: number): Trusted => trusted(olderMemories(older, finderOf(agent)));
 
-/** The tool of its own with which an agent finds memories. */
+/** The agent's own tool for finding memories. */
 export const finderOf = ({ tools }: Agent): string | undefined => tools.find((name) => FINDERS.has(name));
 
 const FINDERS: ReadonlySet<string> = new Set(["recall", "memory_search"]);

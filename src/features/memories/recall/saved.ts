@@ -16,18 +16,20 @@ import type { Store } from "../../../store/index.ts";
 import { happenedFor } from "./items.ts";
 import { TOKENS } from "./recall.ts";
 
-/** So many of a scope are read, of more the newest and those that were saved most often: the budget has no room for others. */
+/**
+ * How many memories of a scope are read: beyond that, only the newest and the most often saved, since the budget has no room for others.
+ */
 const MOST = 1_000;
 
-/** What is to be known of the turn's saved memories before anything is recalled. */
+/** What a turn must know about saved memories before anything is recalled. */
 export interface SavedMemory {
-  /** What would stand at the start of an epoch that the turn opens. None: there is nothing to choose about. */
+  /** What would be frozen at the start of an epoch that the turn opens. If absent, there is nothing to choose. */
   readonly frozen?: FrozenMemory;
-  /** What was saved, the newest first; of very much only a part. */
+  /** The saved memories, newest first; only a part if there are very many. */
   readonly saved: readonly Memory[];
   /**
-   * Something that stands frozen in the running epoch was forgotten: it must not be sent again. What the epoch told on the way
-   * must not either, and is looked for where the transcript is known.
+   * A memory frozen in the running epoch was forgotten: it must not be sent again. The same holds for memories shown later in the epoch,
+   * which are looked up once the transcript is known.
    */
   readonly forgotten: boolean;
 }
@@ -37,17 +39,17 @@ interface SavedContext {
   readonly epoch: Epoch | undefined;
   readonly store: Pick<Store, "savedMemories" | "memory">;
   readonly count: CountTokens;
-  /** What a token costs that is read from the provider's cache, where one that it reads again costs 1. */
+  /** The price of a token read from the provider's cache, relative to an uncached one at 1. */
   readonly read: number;
   /** Tokens that may be sent. */
   readonly limit: number;
-  /** The thread's time: what is not so then does not stand anywhere. */
+  /** The thread's time: memories not valid then are not shown. */
   readonly at: number;
-  /** What has not happened where the thread forked off. */
+  /** Sources that do not exist on the thread because it forked off earlier. */
   readonly undone?: ReadonlySet<string>;
 }
 
-/** Reads what was saved in the contact's and in the agent's own scope, and says whether it stands frozen or is recalled. */
+/** Reads the saved memories of the contact's and the agent's own scope, and decides whether they are frozen or recalled. */
 export async function savedMemory(agent: Agent, context: SavedContext): Promise<SavedMemory> {
   const layer = agent.layers.find(({ source }) => source.kind === "recall");
   if (layer === undefined || (agent.recall !== "auto" && agent.recall !== "frozen")) return NOTHING;
@@ -63,7 +65,7 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
 
 const NOTHING: SavedMemory = { saved: [], forgotten: false };
 
-/** What is gone, and what something else replaced: it would stand beside its successor, as if both were so. */
+/** Deleted, or replaced by another memory: otherwise both would appear to be true. */
 async function isForgotten(
   scopes: readonly Scope[],
   saved: readonly Memory[],
@@ -90,7 +92,7 @@ function frozenOf(
   const stored = sized.reduce((sum, { tokens }) => sum + tokens, 0);
   const shown = Math.min(layer.source.kind === "recall" ? layer.source.limit : 0, saved.length);
   const perTurn = Math.min(layer.budget ?? TOKENS, Math.ceil((stored / saved.length) * shown));
-  // Where nothing is cached, what stands there is paid for in each turn: then it may cost no more than what recall would send.
+  // Without a cache, frozen memories are paid for in each turn: then they may cost no more than recall would send.
   const isCached = agent.recall === "frozen" || context.read < 1;
   const budget = Math.min(MOST_FROZEN, Math.floor(context.limit * LARGEST_SHARE), isCached ? MOST_FROZEN : perTurn);
   const chosen = freezeChoice(sized, budget);
@@ -102,7 +104,7 @@ function frozenOf(
   return { layer, items, because, ...(rest > 0 && { others: rest }) };
 }
 
-/** A saved memory as it stands in a request. */
+/** A saved memory as it appears in a request. */
 export const itemOf = ({ id, content, trust, at }: Memory): ContentItem & Pick<Memory, "id"> => ({
   id,
   kind: "memory",
@@ -111,20 +113,20 @@ export const itemOf = ({ id, content, trust, at }: Memory): ContentItem & Pick<M
   at,
 });
 
-/** Tokens of saved memories that stand at the start of a conversation. */
+/** The most tokens of saved memories at the start of a conversation. */
 const MOST_FROZEN = 3_000;
 /** Of what may be sent, at most so much is spent on memories that the message may have nothing to do with. */
 const LARGEST_SHARE = 1 / 8;
 
-/** A saved memory, and its tokens as it would stand in the request. */
+/** A saved memory and its tokens in the request. */
 interface SizedMemory {
   readonly memory: Pick<Memory, "at" | "support">;
   readonly tokens: number;
 }
 
 /**
- * What of the saved memories stands frozen: those that were saved most often first, of equals the newest, as long as they fit a budget of
- * tokens. How many there are does not matter: one more never turns the others off. Pure.
+ * Which saved memories are frozen: those saved most often first, then the newest, as long as they fit a budget of tokens. Their number does
+ * not matter: one more never disables the others. Pure.
  */
 export function freezeChoice<T extends SizedMemory>(sized: readonly T[], budget: number): readonly T[] {
   let left = budget;

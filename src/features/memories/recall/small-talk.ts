@@ -28,7 +28,7 @@ const SMALL_TALK = new Set(
 
 const GREETINGS = "hi|hey|hello|hallo|hola|salut|ciao";
 
-/** The same in words that alone could be part of a question. Longer phrases first: the first that fits is taken. */
+/** Phrases of small talk whose single words could be part of a question. Longer phrases first: the first match wins. */
 const PHRASES = [
   "how are you doing today|how are you doing|how are you today|how are you|how have you been|how do you do",
   `(?:${GREETINGS}) (?!hi|hey|hello|what|who|where|when|which|how|why|can|could|did|do)\\S+`,
@@ -70,6 +70,6 @@ export function smallTalk(text: string): string | undefined {
   return undefined;
 }
 
-/** Whether a memory is only that somebody said hello, thanks or yes: it tells nobody anything, and is neither shown nor counted. */
+/** Whether a memory is only a greeting, thanks or a yes: it carries no information, and is neither shown nor counted. */
 export const isChatter = ({ kind, content }: Pick<Memory, "kind" | "content">): boolean =>
   kind === "message" && smallTalk(content) !== undefined;

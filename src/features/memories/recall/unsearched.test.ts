@@ -69,7 +69,7 @@ interface Life {
   readonly reply: (text: string) => void;
 }
 
-/** A runtime that counts its searches. With `always`, it never learns that all stands in the request. */
+/** A runtime that counts its searches. With `always`, it never learns that all memories are in the request. */
 async function life(always: boolean, recall: "auto" | "search"): Promise<Life> {
   const store = await openSqlite(":memory:", { parts: await allParts() });
   let searches = 0;

@@ -38,13 +38,13 @@ import { everyMemory } from "../every-memory.ts";
 import { consolidateIdle, type IdleRecord } from "./idle.ts";
 import { type Due, inPieces, PAUSE, stretches } from "./stretches.ts";
 
-/** Tokens of a summary at the most. */
+/** The most tokens of a summary. */
 const LONGEST = 400;
 
 /** English has some three words for four tokens. */
 const WORDS_PER_TOKEN = 0.7;
 
-/** What people and programs do to have sums of what was said, each under the actor who asks. */
+/** Summaries of conversations for people and programs, each call under its actor. */
 export function consolidateApi(parts: () => TurnParts): ConsolidateApi {
   const record: IdleRecord = { done: new Map(), pausedUntil: new Map() };
   return {
@@ -107,7 +107,7 @@ function checkModel({ agent, model: { ref } }: TurnSetup): void {
   throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
 }
 
-/** What is the agent's own was said with nobody: its own turns write there, and people. */
+/** The agent's own scope has no contact: its own turns write there, and people. */
 function contactOf({ org, agent, contact }: Scope): ContactScope {
   if (contact !== null) return { org, agent, contact };
   const message = `${agent}'s own memories belong to no contact, and only a contact's are summarized: name a contact`;
@@ -189,7 +189,7 @@ async function summaryToWrites(
 /** More that holds for good is said in no conversation; what follows is made up. */
 const MOST_STANDING = 8;
 
-/** The summary, and what the model marked in a line of its own as wanted for good. */
+/** The summary, and the lines that the model marked as wanted permanently. */
 function readAnswer(
   answer: string,
   group: Group,
@@ -213,7 +213,7 @@ const joinTextParts = ({ parts }: Answer): string =>
     .join("\n")
     .trim();
 
-/** Why an answer is no summary that may be kept. */
+/** Why an answer cannot be kept as a summary. */
 function whyNoSummary({ finish }: Answer, all: string, summary: string): string | undefined {
   if (finish !== "stop") return `the model did not finish it (${finish})`;
   if (summary === "") return "the model gave none";
@@ -223,7 +223,7 @@ function whyNoSummary({ finish }: Answer, all: string, summary: string): string 
   return secret === undefined ? undefined : `the model's answer ${secret}`;
 }
 
-/** The summary as it is kept: where the very same was said of others, it is one memory with the sources of both. */
+/** The summary as it is kept: if an identical one exists for other sources, it becomes one memory with the sources of both. */
 async function savedAs(
   { store }: Parts,
   scope: Scope,
@@ -253,7 +253,7 @@ async function* groups(
   yield* groupBy === "session" ? stretches(parts, scope, { done, ended }) : topics(parts, scope, { done, ended });
 }
 
-/** What the summaries of that sort stand for, also those that were superseded. A summary of a stretch names it, one of a subject does not. */
+/** What the summaries of that kind cover, including superseded ones. A summary of a stretch names it, one of a subject does not. */
 async function summedUp({ store }: Parts, scope: Scope, groupBy: SummaryGroup): Promise<ReadonlySet<string>> {
   const done = new Set<string>();
   for await (const { session, sources = [] } of everyMemory(store, scope, { kinds: ["summary"], superseded: true })) {
@@ -273,8 +273,8 @@ interface Subject {
 }
 
 /**
- * What was said and saved about the same things, whenever it was, as far as it is older than a time and in no summary of a subject.
- * Grouped by words alone, without a model. What people and the agent said and saved, and no summary (law 12).
+ * Messages and saved memories about the same things, regardless of their date, as long as they are older than the given time and not in any
+ * summary of a subject. Grouped by words alone, without a model. Only what people and the agent said and saved, never summaries (law 12).
  */
 async function* topics({ store, clock }: Parts, scope: Scope, { done, ended }: Due): AsyncGenerator<Subject> {
   const kinds = ["message", "fact", "block"] as const;

@@ -16,7 +16,7 @@ const MOST_THREADS = 1_000;
 /** An agent whose model failed is left alone for so long, in milliseconds: what failed for one contact mostly fails for the next. */
 const REST = 60 * 60_000;
 
-/** What was done in idle time before. */
+/** What idle time did before. */
 export interface IdleRecord {
   /** Up to which activity each contact was looked after. */
   readonly done: Map<string, number>;
@@ -24,17 +24,17 @@ export interface IdleRecord {
   readonly pausedUntil: Map<AgentName, number>;
 }
 
-/** Who asks, until when, and how one contact's talk is summarized. */
+/** The actor, the time limit, and how one contact's talk is summarized. */
 interface Idling {
   readonly actor: Allowed<"view">;
-  /** Left out, all agents. */
+  /** All agents by default. */
   readonly only: AgentName | undefined;
   readonly signal: AbortSignal;
   readonly record: IdleRecord;
   readonly consolidate: (scope: Scope, wish: Pick<ConsolidateWish, "groupBy" | "gap">) => AsyncGenerator<Consolidated>;
 }
 
-/** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
+/** Summarizes what is due for all agents that declare it, one contact after the other. Failures are reported and not thrown. */
 export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise<readonly ConsolidationTrouble[]> {
   const { actor, only, signal, record } = idling;
   const troubles: ConsolidationTrouble[] = [];
@@ -85,7 +85,7 @@ interface Contact {
   readonly activity: number;
 }
 
-/** Each contact with its last activity, as far as it is talk. */
+/** Each contact with its last activity, counting only conversation. */
 async function contacts({ store, channels }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
   const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS, {
     except: channels.map(({ name: channel }) => channel),

@@ -34,7 +34,7 @@ async function rested(...given: Parameters<typeof talked>) {
   return { ...stand, ownThread, problems };
 }
 
-/** A model that answers at once, and gives a summary when it is told to. */
+/** A model that answers at once, and gives a summary when asked to. */
 function slowly(summary: string) {
   const { model, sent } = scripted(
     Array<Script<Request>>(9).fill((request) => (isSummary(request) ? summary : "Aye.")),

@@ -11,13 +11,13 @@ const LEAST = 4;
 /** At most this many sources, as a memory keeps when it is saved again. */
 const MOST = 100;
 
-/** What was said one after the other in one thread, or in one conversation of an import; oldest first. */
+/** Consecutive messages of one thread, or of one imported conversation; oldest first. */
 interface Stretch {
   readonly session: string;
   readonly memories: readonly Memory[];
 }
 
-/** What is in a summary already, and until when what is summarized must have ended. */
+/** What a summary already covers, and the time by which a stretch must have ended. */
 export interface Due {
   readonly done: ReadonlySet<string>;
   readonly ended: number;

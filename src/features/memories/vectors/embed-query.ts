@@ -12,7 +12,7 @@ import type { EmbedParts } from "./embed-scope.ts";
 /** Of a source's time, what the embedder may take: the search itself comes after it. */
 const SHARE = 0.6;
 
-/** What is longer or more says nothing new about what is asked. */
+/** More or longer text says nothing new about the question. */
 const LONGEST = 4_000;
 const MOST_TEXTS = 8;
 
@@ -22,8 +22,8 @@ const MOST_KEPT = 256;
 /** Makes vectors of queries. */
 export interface QueryVectors {
   /**
-   * What is asked as one vector of each model: the texts' vectors, each with its weight. A text that holds a secret is left out,
-   * so that it goes nowhere.
+   * The query as one vector for each model: the texts' vectors with their weights. A text that holds a secret is omitted, so that it is not
+   * sent anywhere.
    * @throws StrataError as `Embedder.embed`, `model_failed` when the time is up
    */
   of(agent: Agent, models: readonly ModelRef[], query: MemoryQuery): Promise<readonly QueryVector[]>;
@@ -64,7 +64,7 @@ interface Making {
   readonly kept: Map<string, Float32Array>;
 }
 
-/** Each text's vector, asked for where it is not known. */
+/** Each text's vector, requested unless it is known. */
 async function vectorsOf(
   { embedder, kept }: Making,
   texts: readonly string[],
@@ -84,7 +84,7 @@ async function vectorsOf(
   return texts.flatMap((text) => known.get(text) ?? []);
 }
 
-/** A late answer is none: the words are searched without it. */
+/** A late answer is dropped: the search goes on by words alone. */
 async function inTime<T>(
   { ref }: Embedder,
   { whole, left }: { readonly whole: number; readonly left: number },

@@ -42,7 +42,7 @@ export async function* embedScope(
     try {
       yield* embedModel(parts, scope, model, signal);
     } catch (thrown) {
-      // A model that is given up may be gone: its vectors serve as they are.
+      // A model that is being replaced may be gone: its existing vectors are still used.
       if (signal.aborted) throw thrown;
     }
   }
@@ -122,7 +122,7 @@ async function embed(embedder: Embedder, texts: readonly WaitingText[], signal: 
 /** What vectors are made and searched with. */
 export interface EmbedParts {
   readonly store: Store;
-  /** As they are declared now: who has an embedder, and which. */
+  /** The agents as they are declared now, with their embedders. */
   readonly agents: () => readonly Agent[];
   /** @throws StrataError `model_unknown`, `secret_missing`, … */
   readonly embedderOf: (ref: ModelRef) => Embedder;

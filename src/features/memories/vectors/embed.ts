@@ -17,8 +17,8 @@ import { type EmbedParts, embedScope } from "./embed-scope.ts";
 /** Vectors of memories: asked for when something is searched, made after it was kept. Without an embedder nothing is done. */
 export interface Vectors {
   /**
-   * The store, whose searches go by words and by vectors: by words alone where there are none, or the provider fails or is late
-   * (law 13). What it keeps gets its vectors afterwards, in the background.
+   * The store, whose searches use words and vectors: words alone if there are no vectors, or if the provider fails or is late (law 13). New
+   * memories get their vectors afterwards, in the background.
    */
   readonly store: Store;
   /** Why an agent's memories are found by their words alone, or not all by vectors; nothing where all is well. */
@@ -52,7 +52,7 @@ export function openVectors(parts: EmbedParts): Vectors {
     trouble: (agent) => troubleOf(troubles, agent),
     states: (agent) => statesOf(parts, agent),
     catchUp: async function* (agent, signal) {
-      // What it does just now is not done twice.
+      // Wait for running work, so that it is not done twice.
       await background.idle();
       yield* catchUp(parts, agent, signal);
     },
@@ -201,7 +201,7 @@ interface Working {
   readonly signal: AbortSignal;
 }
 
-/** Never throws: what fails is told, and tried again when something is said again. */
+/** Never throws: failures are reported, and retried with the next message. */
 async function grant(parts: EmbedParts, { scope, model }: Wish, { wishes, troubles, signal }: Working): Promise<void> {
   const { agent } = scope;
   try {
