@@ -19,7 +19,7 @@ import { memoryTools } from "../memories/index.ts";
 import { APPROVAL_API } from "./index.ts";
 import { APPROVAL_STORE } from "./store.ts";
 
-/** What the tool that waits does, and how. */
+/** What the waiting tool does, and how. */
 interface Paying {
   readonly run?: (context: ToolContext) => unknown;
   readonly effect?: "none" | "external";
@@ -77,7 +77,7 @@ const idle = () =>
     run: () => "",
   });
 
-/** What the agent is told in its next turn. */
+/** What the agent reads in its next turn. */
 async function told({ runtime, thread, sent }: Waiting): Promise<string> {
   await collect(runtime.run(OPERATOR, thread));
   const frames = readFrames(textOf(sent.at(-1)));
@@ -90,7 +90,7 @@ const textOf = (request: Request | undefined): string =>
     ?.parts.map((part) => ("text" in part ? part.text : ""))
     .join("\n") ?? "";
 
-/** A store that cannot write down what came of a call as long as it is busy. */
+/** A store that cannot record a call's outcome as long as it is busy. */
 function busyWhile(store: Store, isBusy: () => boolean): Partial<Store> {
   const { finishApproval: finish } = store.part(APPROVAL_STORE);
   const finishApproval: typeof finish = (...given) =>
@@ -294,7 +294,7 @@ describe("a call that its agent waits for, too", () => {
     await lost.say(other, "Pay order 7");
     const call = await lost.asked(other);
     expect(await lost.api.decide(OPERATOR, call.id, { verdict: "approved" })).toMatchObject({ status: "approved" });
-    // The agent goes on waiting: nobody knows yet.
+    // The agent keeps waiting, since the outcome is unknown.
     expect(await collect(lost.runtime.follow(OPERATOR, other))).toEqual([]);
     const open = await lost.runtime.openCalls(OPERATOR, other.id);
     expect(`${waitingSays(open)}; ${goesOnSays(open)}`).toBe(

@@ -41,7 +41,7 @@ import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.t
 export interface Verdict {
   /** `resolved`: it was approved and its end is not known; the note says what the person found. */
   readonly verdict: "approved" | "denied" | "resolved";
-  /** What the agent is told of a call that is denied or resolved. */
+  /** What the agent reads about a call that was denied or resolved. */
   readonly note?: Untrusted;
   /** Ends the tool of an approved call. */
   readonly signal?: AbortSignal;
@@ -241,7 +241,7 @@ const ended = ({ failed }: Pick<ToolOutcome, "failed">): string => (failed ? "fa
 /** How many characters of an outcome an error's message quotes; its details hold all of it. */
 const LONGEST_QUOTE = 500;
 
-/** The one who approved is the last who can be told what came of it. */
+/** Only the approver can still learn the outcome. */
 function notKept(
   { id, tool }: Approval,
   outcome: Pick<ToolOutcome, "text" | "failed">,
@@ -253,7 +253,7 @@ function notKept(
   return new StrataError(cause.traits, message, { ...cause.details, approval: id, outcome }, cause);
 }
 
-/** A person has looked at what the call was to change: their word stands for the outcome that was never recorded. */
+/** A person has checked what the call was meant to change: their word replaces the outcome that was never recorded. */
 async function resolve(parts: DecidingParts, { approval, actor, note }: Case): Promise<Approval> {
   const { id, tool, scope } = approval;
   if (note === undefined || note.trim() === "") {
@@ -275,7 +275,7 @@ async function resolve(parts: DecidingParts, { approval, actor, note }: Case): P
 
 /** What a person decided about a call, and its result. */
 
-/** `result`: what stands as the result of the call where the agent waits for it; left out, the same text. */
+/** `result`: the call's result if the agent still waits for it; by default the same text. */
 interface Told {
   readonly text: string;
   readonly trust: Trust;
@@ -290,7 +290,7 @@ export async function eventOf(
 ): Promise<ToldEvent> {
   const at = parts.clock.recorded();
   const { channel = "" } = (await parts.store.thread(scope, thread)) ?? {};
-  // What the agent says to it leaves by the line of the messages that led to the call.
+  // The agent's reply to it takes the same route as the messages that led to the call.
   const asked = await parts.store.turn(scope, turn);
   const first = asked && asked.run !== turn ? await parts.store.turn(scope, asked.run) : undefined;
   const line = [...(first?.events ?? []), ...(asked?.events ?? [])].findLast((event) => event.line !== undefined)?.line;
@@ -310,8 +310,8 @@ export async function eventOf(
 const MOST_PER_TOKEN = 16;
 
 /**
- * A result that is told in an event instead of the transcript: cut to `room` tokens like every result, between
- * characters and never inside one, and it says so.
+ * A result delivered in an event instead of the transcript: cut to `room` tokens like every result, never inside a character, and marked as
+ * cut.
  */
 function cutResult(text: Untrusted, room: number, count: CountTokens): Untrusted {
   if (text.length <= room * MOST_PER_TOKEN && count(text) <= room) return text;

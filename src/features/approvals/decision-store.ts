@@ -53,7 +53,7 @@ export interface ApprovalTable extends ContactScope {
   readonly taken_by: Role | null;
   readonly taken_by_id: ActorId | null;
   readonly taken_at: number | null;
-  /** 1: each decision about it is a link of its own. Those from before that was done have none. */
+  /** 1: each decision about it has its own link. Rows from before this change have none. */
   readonly linked: 1 | null;
 }
 
@@ -87,7 +87,7 @@ export const ALREADY_DECIDED = errorKind("approval_decided", {
 /** What tells the agent of a decision. */
 export const DECIDED = ownKind("approval");
 
-/** What tells of decisions about what turns asked for that are gone. */
+/** Decisions about requests of turns that were removed. */
 export async function approvalsDerived(tx: Tx, retracting: Retracting): Promise<void> {
   for (const { scope, whole } of retracting.lineages()) {
     const { org, agent, contact } = scope;
@@ -172,7 +172,7 @@ export const decisionLink = (row: Omit<DecisionTable, "link">): string => {
   return canonicalJson({ decision: { agent, approval, n, status, by, by_id, note, outcome, at } });
 };
 
-/** Questions that a person answered, in the order of the record from a link on: where each is, and nobody's words. */
+/** Questions that a person answered, in the order of the record after a link: their locations only, without text. */
 export const answeredAfter = (
   tx: Tx,
   { org, agent }: AgentOwner,

@@ -49,7 +49,7 @@ export const APPROVAL = z
 
 type ApprovalView = z.output<typeof APPROVAL>;
 
-/** What a person may have to do something about: calls that wait, and those whose end is not known. */
+/** What a person may have to act on: waiting calls, and those whose outcome is unknown. */
 const OPEN: readonly ApprovalStatus[] = ["waiting", "approved"];
 
 const STATUS = z
@@ -217,7 +217,7 @@ export const FEATURE: Feature = {
 
 /** Which calls are listed. */
 interface ApprovalWish extends Omit<Whose, "channel" | "except"> {
-  /** Left out, all. */
+  /** All by default. */
   readonly statuses?: readonly ApprovalStatus[] | undefined;
 }
 

@@ -2,7 +2,7 @@ import { actorId, untrusted } from "../../protocol/index.ts";
 import { asked, exchange, holding, type KeptSample, NOW, open, said } from "../../store/index.contract.ts";
 import { APPROVAL_STORE } from "./store.ts";
 
-/** A call that was approved and has run, one that waits, and a question that somebody took and another answered. */
+/** A call that was approved and has run, one that waits, and a question that one person took and another answered. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     const approvals = [

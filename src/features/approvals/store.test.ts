@@ -271,7 +271,7 @@ function erasing(openStore: OpenStore): void {
         input: null,
         note: "",
         outcome: { text: "", failed: false },
-        // Who decided stays, and who erased is who has closed the other.
+        // The approver stays; the other approval was closed by the erasure.
         ...{ decidedBy: "operator", decidedById: "member:mia" },
       });
       expect(left.find(({ id }) => id === second.id)).toMatchObject({

@@ -58,7 +58,7 @@ import {
 
 const { query, insert } = tables<{ approval: ApprovalTable }>();
 
-/** Which approvals a listing shows; left out, all. */
+/** Which approvals to list; all by default. */
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus;
   /** Only questions to a person, or only calls that are approved or denied. */
@@ -67,7 +67,9 @@ export interface ApprovalFilter {
   readonly after?: Position | undefined;
 }
 
-/** What a person decided about a waiting call, or the answer to a question. The event, if any, tells the agent; it lands with the decision. */
+/**
+ * A person's decision about a waiting call, or the answer to a question. The event, if any, informs the agent; both are committed together.
+ */
 export interface Decision extends DoneBy {
   readonly verdict: "approved" | "denied" | { readonly answer: Untrusted };
   readonly note?: Untrusted;
@@ -75,7 +77,7 @@ export interface Decision extends DoneBy {
   readonly event?: ToldEvent;
 }
 
-/** The event that tells an agent, and what it says instead to one that still waits for the call; left out, the same. */
+/** The event that informs an agent, and the text for an agent that still waits for the call; by default the same. */
 export type ToldEvent = ArrivingEvent & {
   readonly answer?: { readonly text: Untrusted; readonly failed: boolean };
 };
@@ -205,7 +207,7 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
   }
 }
 
-/** What a turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
+/** A turn's requests to a person, as they were made: a decision comes later. Absent if there were none. */
 async function collectAsked(tx: Tx, of: OneTurn): Promise<unknown> {
   const rows = await approvalsOfTurn(tx, of);
   if (rows.length === 0) return undefined;
@@ -307,7 +309,7 @@ async function readApproval(tx: Tx, row: ApprovalTable): Promise<Approval> {
   };
 }
 
-/** From waiting to what the person says, in one step: of two people the second is told that it is decided. */
+/** From waiting to decided in one step: of two people the second learns that it is already decided. */
 async function decideApproval(
   tx: Tx,
   scope: ContactScope,
@@ -336,7 +338,7 @@ async function takeQuestion(
   return change(tx, row, { taken_by: by, taken_by_id: byId ?? null, taken_at: at }, at);
 }
 
-/** What came of an approved call: its result, its writes and the event that tells of it land together. */
+/** The outcome of an approved call: its result, its writes and the event about it are committed together. */
 async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finish: Finish): Promise<Approval> {
   const row = await inState(tx, scope, id, "approved");
   await openRow(tx, scope, row.thread);
@@ -346,7 +348,7 @@ async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finis
   return change(tx, row, { status: "done", outcome }, finish.at);
 }
 
-/** If the agent still waits for the call, it reads the answer as its result; else it is told in an event of its own. */
+/** If the agent still waits for the call, it reads the answer as its result; otherwise it gets a separate event. */
 async function tell(tx: Tx, row: ApprovalTable, { answer, ...event }: ToldEvent): Promise<void> {
   const { thread, answers } = row;
   const call = answers === null ? undefined : await callLeftOpen(tx, owner(row), thread, answers);

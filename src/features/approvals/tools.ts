@@ -8,7 +8,7 @@ export const ESCALATE = toolName("escalate");
 /** How many questions of a conversation may wait for a person at once. */
 export const MOST_QUESTIONS = 5;
 
-/** An answer is wanted after so many minutes, where the agent does not say. */
+/** Minutes within which an answer is wanted, by default. */
 export const USUAL_MINUTES = 240;
 
 export const QUESTION = z.object({

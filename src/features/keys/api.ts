@@ -16,7 +16,7 @@ import { agentNamed, featureApi, type Parts, writableScope } from "../../turn/in
 import { given } from "../fields.ts";
 import { type AccessKey, isValid, KEY_STORE, type KeyReach, type KeyRole } from "./store.ts";
 
-/** What a key is to be. */
+/** What a new key may do. */
 export interface KeyWish extends KeyReach {
   readonly name: string;
   readonly role: KeyRole;
@@ -24,7 +24,7 @@ export interface KeyWish extends KeyReach {
   readonly days?: number;
 }
 
-/** A new key with its secret, which is told this once. */
+/** A new key with its secret, which is shown only this once. */
 export interface CreatedKey extends AccessKey {
   readonly secret: string;
 }
@@ -37,13 +37,15 @@ export interface KeyApi {
   createKey(actor: Allowed<"operate">, wish: KeyWish): Promise<CreatedKey>;
   /** The keys in the actor's reach, newest first: also those that were revoked or have expired. */
   keys(actor: Allowed<"explain">, wish: Paging): Promise<readonly AccessKey[]>;
-  /** From the next request on the key opens nothing, in every process. False where it was revoked already. @throws StrataError `key_not_found` */
+  /**
+   * From the next request on, the key is rejected in every process. False if it was already revoked. @throws StrataError `key_not_found`
+   */
   revokeKey(actor: Allowed<"operate">, id: KeyId): Promise<boolean>;
-  /** The keys that are valid now, newest first, at most so many. */
+  /** The keys that are valid now, newest first, up to `limit`. */
   validKeys(actor: Allowed<"explain">, limit: number): Promise<readonly AccessKey[]>;
-  /** Before a server listens where other machines reach it. @throws StrataError `keys_missing` where no key is valid */
+  /** Called before a server listens on an address that other machines reach. @throws StrataError `keys_missing` if no key is valid */
   checkAnyKey(actor: Allowed<"explain">, host: string): Promise<void>;
-  /** Who asks with that secret; nobody where no key has it that is valid now. The same work is done for every wrong secret. */
+  /** The actor with that secret; undefined if no valid key has it. Every wrong secret costs the same work. */
   actorWith(org: OrgId, secret: string): Promise<Actor | undefined>;
 }
 
@@ -114,7 +116,7 @@ export function keyApi(parts: Parts): KeyApi {
       const digest = digestOf(secret);
       const found = await keptKeys().keyWith(org, { digest });
       const now = clock.recorded();
-      // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
+      // Looked up by the digest alone; compared again in constant time, so that it does not depend on a database's idea of equality.
       if (!isSameDigest(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now))
         return undefined;
       await noteUse(parts, org, found, now);
@@ -124,7 +126,7 @@ export function keyApi(parts: Parts): KeyApi {
   };
 }
 
-/** What is compared where no key was found. */
+/** The digest to compare with if no key was found. */
 const NOBODYS = digestOf("");
 
 const isSameDigest = (one: Digest, other: Digest): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
@@ -132,7 +134,7 @@ const isSameDigest = (one: Digest, other: Digest): boolean => timingSafeEqual(Bu
 /** At most once a minute: a key is read far more often than anybody asks when it was used. */
 async function noteUse({ store }: Parts, org: OrgId, { id, usedAt = 0 }: AccessKey, at: number): Promise<void> {
   if (at - usedAt < MINUTE) return;
-  // Where nothing can be written, `/health` says so, and nobody is locked out.
+  // If nothing can be written, `/health` reports it, and access continues.
   await store
     .part(KEY_STORE)
     .noteUse(org, { id, at })

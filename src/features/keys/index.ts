@@ -152,7 +152,7 @@ function stateText({ expiresAt, revokedAt }: Shown, now: number): string {
 const described = (key: Shown & { readonly id: string; readonly name: string }): string =>
   `${key.id}, ${JSON.stringify(key.name)}: role ${key.role}, reaches ${reachText(key)}, valid ${stateText(key, 0)}`;
 
-/** How many days ahead an expiry is told. */
+/** How many days ahead an expiry is reported. */
 const SOON = 14;
 
 /** How many keys are valid, and which expire soon or have expired, a line each. */

@@ -343,7 +343,7 @@ describe("26.1 strata key", () => {
   });
 });
 
-/** What is answered, and how much was done for it: statements of the database, digests and comparisons. */
+/** The answer, and what it cost: database statements, digests and comparisons. */
 async function measured<T>(ask: () => Promise<T>) {
   const prototype = Object.getPrototypeOf(new BetterSqlite3(":memory:").prepare("select 1"));
   const spies = (["get", "all", "run"] as const).map((name) => vi.spyOn(prototype, name));

@@ -78,7 +78,7 @@ export interface KeyReach {
   readonly contact?: ContactId;
 }
 
-/** A key as it is listed. Nobody can make its secret out of this. */
+/** A key as it is listed. The secret cannot be derived from this. */
 export interface AccessKey extends KeyReach, DoneBy {
   readonly id: KeyId;
   /** What its maker calls it; empty once its contact was erased. */
@@ -101,7 +101,7 @@ export interface NewKey extends KeyReach, DoneBy, Pick<AccessKey, "name" | "role
 
 /**
  * The keys of the HTTP server: each is linked when it is made and when it is revoked, and none is deleted. Only the digest of a secret is
- * kept. A fast digest is right here: a secret is 256 random bits, which nobody can try through, and not a password.
+ * kept. A fast digest is right here: a secret is not a password but 256 random bits, too many to try.
  */
 export const KEY_STORE = {
   name: "keys",
@@ -143,7 +143,7 @@ export const KEY_STORE = {
     key: reading(keyNamed),
     /** The key whose secret has that digest. One look-up by an index, whatever is found. */
     keyWith: reading(keyWith),
-    /** False where it is revoked already. */
+    /** False if it is already revoked. */
     revokeKey: writing(async (tx, org: OrgId, { id, ...who }: Erasing & Pick<AccessKey, "id">) => {
       const known = await keyNamed(tx, org, { id });
       if (known === undefined || known.revokedAt !== undefined) return false;
@@ -193,7 +193,7 @@ type KeyScope = Pick<KeyTable, "org" | "agent" | "contact" | "name">;
 
 const whoseText = ({ contact, name }: KeyScope): string => canonicalJson({ contact, name });
 
-/** Under the contact's own key, which an erasure forgets: what is left tells nobody who it was. */
+/** Under the contact's own key, which an erasure deletes: the remainder identifies nobody. */
 async function whoseDigest(tx: Tx, row: KeyScope & Pick<KeyTable, "whose">): Promise<Digest | undefined> {
   const { agent, contact } = row;
   if (contact === null) return digestOf(whoseText(row));

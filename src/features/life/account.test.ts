@@ -34,7 +34,7 @@ async function withAccount(url: string, source = 20_000, more: Partial<AccountPa
   return on;
 }
 
-/** What the model is told of the account when somebody writes now: nothing where nothing is known. */
+/** What the model reads about the account now: nothing if nothing is known. */
 async function told(on: Living): Promise<string | undefined> {
   expect(endOf(await on.say(await on.open(), "Hi")).type).toBe("done");
   const last = JSON.stringify(on.sent.at(-1));
@@ -89,7 +89,7 @@ describe("the account of an agent", () => {
     expect(await told(on)).toBeUndefined();
   });
 
-  /** Time that passes where it is told to: for how long was waited, and what ends it. */
+  /** A clock for waits: records how long was waited, and lets the test end a wait. */
   function patience() {
     const waits: { readonly milliseconds: number; readonly end: () => void }[] = [];
     const timer: AccountParts["timer"] = (milliseconds, end) => {

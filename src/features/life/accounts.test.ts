@@ -87,7 +87,7 @@ describe("an account on an EVM chain", () => {
     const account = accountAt("http://example.org");
     expect(await accounts.balance(account, 150)).toBeUndefined();
     expect(accounts.trouble(account)).toEqual({ because: "its server has not answered yet", at: time.at });
-    // Who asks meanwhile waits for the same answer.
+    // Other callers meanwhile wait for the same answer.
     expect(await accounts.balance(account, 150)).toBeUndefined();
     answer.resolve(7n);
     await answer.promise;

@@ -7,7 +7,7 @@ import type { Life } from "./config.ts";
 /** An account on an EVM chain. Its server: an address, or the variable of the environment that holds it. */
 export type ChainAccount = NonNullable<Life["account"]>;
 
-/** What an account held when it was read: wei, and milliseconds since 1970. */
+/** An account's balance when it was read: wei, and milliseconds since 1970. */
 export interface Balance {
   readonly wei: bigint;
   readonly at: number;
@@ -22,8 +22,8 @@ interface Trouble {
 /** The native balances of accounts, as far as they are known. */
 export interface Accounts {
   /**
-   * The balance, read again where what is known is older than the account allows. Nobody waits longer than so many milliseconds:
-   * what comes later is there the next time. Never throws: where it cannot be read, it gives the last that was, or nothing.
+   * The balance, read again if the known one is older than the account allows. Waits at most this many milliseconds: a later answer is used
+   * next time. Never throws: if it cannot be read, gives the last known balance, or nothing.
    */
   balance(account: ChainAccount, milliseconds: number): Promise<Balance | undefined>;
   /**
@@ -31,7 +31,7 @@ export interface Accounts {
    * has just begun knows none, and a server may take longer than a source may.
    */
   first(account: ChainAccount, milliseconds: number): Promise<void>;
-  /** When and why the last try failed or is late, without the server's address; nothing where it did not. */
+  /** When and why the last try failed or is late, without the server's address; nothing if it succeeded. */
   trouble(account: ChainAccount): Trouble | undefined;
   /** Whatever is being read is given up. */
   close(): void;
@@ -55,7 +55,7 @@ interface AccountState {
   /** When it was asked last. */
   asked?: number;
   failed?: Trouble | undefined;
-  /** Whether somebody has waited for its first balance until there was one or the time was up. */
+  /** Whether a caller has already waited for the first balance, until it came or the time was up. */
   awaited?: true;
 }
 
@@ -86,7 +86,7 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
     if (one.last !== undefined && now - one.last.at < age) return one.last;
     if (one.failed !== undefined && now - one.failed.at < Math.min(age, REST)) return one.last;
     if (one.reading === undefined) one.asked = now;
-    // What fails at once has ended before it stands here: only a step later it is no reading any more.
+    // A reading that fails at once ends before this assignment, so it is cleared one step later.
     one.reading ??= readOnce(one, account).finally(() => {
       one.reading = undefined;
     });
@@ -124,7 +124,7 @@ const realTimer: Timer = (milliseconds, fire) => {
 /** A server that answers nothing for so long is given up, in milliseconds; a turn waits far shorter. */
 const PATIENCE = 10_000;
 
-/** An answer is a number in quotes; what is longer is none. Bytes. */
+/** An answer is a number in quotes; anything longer is invalid. Bytes. */
 const LONGEST_ANSWER = 64 * 1024;
 
 /** 0x and at most the 64 digits of 256 bits. */

@@ -73,11 +73,11 @@ export interface FundsView extends Pick<LifeView, "asleep"> {
   readonly tier: SurvivalTier;
 }
 
-/** How an agent lives: how it is, what it lives on, and its turns of its own. @throws StrataError `not_allowed`, `agent_not_found` */
+/** How an agent lives: its state, its funds, and its own turns. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface LifeApi {
   /** `wait`: milliseconds that the first balance of its account is waited for in this program; without it hardly any. */
   life(actor: Allowed<"read">, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
-  /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
+  /** The agent's funds alone; undefined if it lives without credits. */
   funds(actor: Allowed<"read">, agent: AgentName): Promise<FundsView | undefined>;
   /** @throws StrataError `invalid_input` where the agent lives on no credits */
   topUp(
@@ -86,11 +86,11 @@ export interface LifeApi {
     payment: { readonly dollars: number; readonly note: Untrusted },
   ): Promise<Credits>;
   topUps(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly TopUp[]>;
-  /** One turn of its own, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
+  /** One of its own turns, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
   tick(actor: Allowed<"operate">, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
-   * The same where one is due by the agent's `life.tick`, and nothing where none is or one runs: of several programs that look at
-   * once, one runs it. @throws StrataError as `tick`
+   * The same if a turn is due by the agent's `life.tick`; nothing if none is due or one is running. If several programs look at once, one
+   * runs it. @throws StrataError as `tick`
    */
   tickDue(actor: Allowed<"operate">, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
 }
@@ -193,7 +193,7 @@ async function topUp(parts: LifeParts, agent: Agent, payment: Omit<TopUp, "id">)
   return credits;
 }
 
-/** @throws StrataError `invalid_input` for an agent that cannot have turns of its own */
+/** @throws StrataError `invalid_input` for an agent that cannot have its own turns */
 function checkTicks({ name, life, history }: Agent): void {
   if (life === undefined) {
     const message = `${name} only answers; declare \`life: {tick: 60}\` for it in strata.yaml, for a turn of its own each hour`;

@@ -34,7 +34,7 @@ describe("an agent that lives on credits", () => {
     expect((await on.life()).vitals.runway).toBeUndefined();
     on.time.at += 30 * MINUTE;
     await on.say(await on.open("ann"), "Hi");
-    // What was spent in the first half hour is taken as spent in an hour.
+    // Spending in the first half hour is counted as if it took an hour.
     expect((await on.life()).vitals.runway).toBeCloseTo((10 - COST) / COST);
     on.time.at += 3.5 * HOUR;
     await on.say(await on.open("bob"), "Hi");
@@ -50,7 +50,7 @@ describe("an agent that lives on credits", () => {
   it("begins no turn without any: it says so before the start and sleeps, what was said waits, and a payment wakes it", async () => {
     const on = await livingRuntime(["Well."], { credits: CREDITS });
     const thread = await on.open();
-    // Where nothing waits there is nothing to refuse.
+    // If nothing waits, there is nothing to refuse.
     expect(await collect(on.runtime.run(OPERATOR, thread))).toEqual([]);
     await expect(on.say(thread, "Hi")).rejects.toMatchObject({
       code: "out_of_credits",

@@ -22,8 +22,8 @@ export const ownerOf = ({ org, name }: Pick<Agent, "org" | "name">): AgentOwner 
 const NONE: Credits = { toppedUp: 0, spent: 0, balance: 0, lastDay: { spent: 0, hours: 0 } };
 
 /**
- * What the agent may spend, as the record says it, less what its running turns have spent since. A turn that is committed while
- * the record is read counts in one of them at least.
+ * What the agent may spend according to the record, less what its running turns have spent since. A turn committed while the record is read
+ * is counted at least once.
  */
 export async function creditsOf({ store, clock, spending }: CreditParts, agent: Agent): Promise<Credits> {
   const before = spending.spent(agent);
@@ -39,7 +39,7 @@ export async function creditsOf({ store, clock, spending }: CreditParts, agent: 
   };
 }
 
-/** US dollars that are left of the agent's credits; no end of them where it lives on none. */
+/** The US dollars left of the agent's credits; infinite if it lives without credits. */
 export async function creditsLeft(parts: CreditParts, agent: Agent): Promise<number> {
   if (agent.life?.credits === undefined) return Number.POSITIVE_INFINITY;
   const { balance } = await creditsOf(parts, agent);
@@ -57,9 +57,9 @@ const REASONS: readonly string[] = Object.values(WANTS).map((want) => `it ${want
 /** Whether it sleeps for want of credits, by the reason that was written down with its state. */
 export const isInWant = (because: string | undefined): boolean => because !== undefined && REASONS.includes(because);
 
-/** What an agent has left, and where that is nothing, why no turn of it begins. */
+/** What an agent has left and, if that is nothing, why it cannot begin a turn. */
 export interface FundsLeft {
-  /** US dollars; no end of them where it lives on none. */
+  /** US dollars; infinite if it lives without credits. */
   readonly left: number;
   readonly want?: (typeof WANTS)[keyof typeof WANTS];
 }
@@ -71,7 +71,7 @@ export async function fundsLeft(parts: CreditParts, agent: Agent): Promise<Funds
   return { left, want: payment === undefined ? WANTS.unpaid : WANTS.spent };
 }
 
-/** Why it sleeps, as it is written down with its state; nothing where it can pay. */
+/** Why it sleeps, as recorded with its state; undefined if it can pay. */
 export const asleepFor = ({ want }: FundsLeft): string | undefined => want && `it ${want}`;
 
 export const OUT_OF_CREDITS = errorKind("out_of_credits", {
@@ -90,17 +90,17 @@ export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }
   return OUT_OF_CREDITS.of(message, { agent: name, balance: left });
 }
 
-/** How well an agent with so many US dollars can pay for itself. Without rules it lives on no credits. */
+/** How well an agent with this balance in US dollars can pay for itself. Without rules it needs no credits. */
 export function tierOf(balance: number, rules: CreditRules | undefined): SurvivalTier {
   if (rules === undefined) return "Normal";
   if (balance <= rules.critical) return "Critical";
   return balance <= rules.low ? "LowCycles" : "Normal";
 }
 
-/** What was spent in less than an hour says nothing of the next: it is taken as spent in one. */
+/** Spending in less than an hour does not predict the next: it is counted as spent in one hour. */
 const SHORTEST = 1;
 
-/** Hours for which the balance lasts at the rate of the last day; nothing where nothing was spent in it. */
+/** Hours that the balance lasts at the last day's rate; undefined if nothing was spent in it. */
 export function runwayOf({
   balance,
   lastDay: { spent, hours },

@@ -12,7 +12,7 @@ export { type LocalChain, localChain } from "./local-chain.contract.ts";
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-/** What a reply costs that read 5,000 tokens: a cent and a half. */
+/** The price of a reply that read 5,000 tokens: a cent and a half. */
 export const DEAR = { usage: { input: 5_000 } };
 export const COST = 0.015;
 

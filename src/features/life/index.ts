@@ -35,6 +35,6 @@ export const FEATURE: Feature<LifePorts> = {
 
 /** What life needs of the world outside. */
 export interface LifePorts {
-  /** What agents' accounts hold; left out, that is not known. */
+  /** The agents' account balances; unknown if absent. */
   readonly accounts?: Accounts | undefined;
 }

@@ -6,7 +6,7 @@ import { LIFE_API } from "./api.ts";
 import { OUT_OF_CREDITS } from "./credits.ts";
 import { sleepsLine } from "./operations.ts";
 
-/** Agents' turns of their own, each when it is due: one that fails is followed by the next at its time. */
+/** Agents' own turns, each when it is due; a failed turn does not stop the next. */
 const ticks: Job = {
   name: "life.ticks",
   due: async ({ runtime, operator, clock }) => {
@@ -46,13 +46,13 @@ const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, 
           yield { about, message: `A turn of ${agent}'s own failed: ${event.error.message}` };
       }
     } catch (thrown) {
-      // That it has no credits is told as how it lives.
+      // Missing credits are reported as part of how it lives.
       if (!OUT_OF_CREDITS.is(thrown)) throw thrown;
     }
   },
 });
 
-/** Tells when an agent runs low that somebody wants, and when it has credits again. */
+/** Reports when an agent with waiting work runs low, and when it has credits again. */
 const credits: Job = {
   name: "life.credits",
   due: async (world) => {
@@ -78,7 +78,7 @@ const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, ru
 
 type Funds = NonNullable<Awaited<ReturnType<LifeApi["funds"]>>>;
 
-/** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
+/** What an operator should know about an agent's money. It changes with the tier and not with each cent. */
 function lowCreditsLine(name: AgentName, { tier, asleep }: Funds, rules: CreditRules): string {
   if (asleep !== undefined) return `${sleepsLine(name, asleep)}; its messages keep waiting.`;
   const add = `\`strata credits add ${usualPayment(rules)} --agent ${name}\` tops it up`;

@@ -195,7 +195,7 @@ describe("conversation", () => {
     `(${n}) ${"I would like to order two loaves of rye for Saturday, and a seeded one if any is left by then. ".repeat(6)}`
       .slice(0, length)
       .replace(/.$/, ".");
-  /** What is shown of the sides of each exchange, the oldest first. */
+  /** The sides of each exchange that are shown, oldest first. */
   const sidesOf = (content: LayerContent, n = 0): readonly string[] =>
     linesOf(content, n).flatMap((line) => /^(?:them.*?|you): (.*)$/.exec(line)?.[1] ?? []);
   const isCutAtWord = (shown: string, whole: string): boolean =>

@@ -19,7 +19,7 @@ export interface LocalChain {
   readonly url: string;
   /** An account that holds 1,000 ether at first. */
   readonly rich: string;
-  /** What was asked, the oldest first. */
+  /** The requests, oldest first. */
   readonly asked: readonly string[];
   /** Sends ether from the rich account; it is there when this has ended. */
   send(to: string, wei: bigint): Promise<void>;

@@ -12,7 +12,7 @@ const PAYMENTS = z.object({
   ),
 });
 
-/** JSON knows no such numbers: wei stand there in digits. */
+/** JSON has no such large numbers, so wei are written as digits. */
 export function lifeAnswer({ vitals: { native, ...vitals }, ...life }: LifeView) {
   return { ...life, vitals: { ...vitals, ...given("native", native && { ...native, wei: String(native.wei) }) } };
 }
@@ -78,7 +78,7 @@ const balance = operation({
   },
 });
 
-/** Less than an hour is told as one. */
+/** Less than an hour is shown as one. */
 const hoursText = (hours: number): string => (hours < 1.5 ? "hour" : `${number(Math.round(hours))} hours`);
 
 /** The largest payment, in US dollars. */
@@ -125,7 +125,7 @@ const payments = operation({
     found.length === 0 ? [`Nobody has topped up ${agent}.`] : paymentLines(found, style),
 });
 
-/** How an agent is that lives by itself, what it lives on, and a turn of its own. */
+/** The state of an agent that lives by itself, its funds, and its own turns. */
 export const OPERATIONS: readonly Operation[] = [showLife, tick, balance, addCredits, payments];
 
 type Payment = Awaited<ReturnType<LifeApi["topUps"]>>[number];

@@ -9,19 +9,19 @@ import { LIFE_STORE, type LifeRecord } from "./store.ts";
 /** The parts, and what the agents' running turns do in this program. */
 export interface LifeParts extends TurnParts {
   readonly running: RunningStates;
-  /** What agents' accounts hold; left out, that is not known. */
+  /** The agents' account balances; unknown if absent. */
   readonly accounts?: Accounts | undefined;
 }
 
-/** What is written down next. `more`: something else follows at once. */
+/** What to write next. `more`: another step follows at once. */
 interface Step extends Pick<LifeRecord, "state" | "because" | "failed" | "tickedAt"> {
   readonly more?: true;
 }
 
-/** The next step by what is written down; nothing where it is as it shall be. */
+/** The next step after the recorded state; nothing if that is already right. */
 type Plan = (record: LifeRecord | undefined) => Promise<Step | undefined> | Step | undefined;
 
-/** How often a change is tried again because somebody else changed the state first. */
+/** How often a change is retried because another writer changed the state first. */
 const TRIES = 20;
 
 /** Writes the agent's state down, step by step. False where others kept changing it. */
@@ -38,7 +38,7 @@ export async function recordState(parts: LifeParts, owner: AgentOwner, plan: Pla
   return false;
 }
 
-/** What stays as it was: when it last had a turn of its own, and while it is faulted, which turn failed. */
+/** What stays: when its last own turn began and, while it is faulted, which turn failed. */
 function keptOf(record: LifeRecord | undefined, { state, because }: Step): Pick<LifeRecord, "tickedAt" | "failed"> {
   const { tickedAt, failed } = record ?? {};
   const isSame = record?.state === state && because === undefined;
@@ -52,7 +52,7 @@ export const INTERRUPTED = "its program ended in the middle of a turn";
 export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readonly string[]): Promise<boolean> {
   for (const { thread, scope } of await heldNow(parts, owner.org)) {
     if (scope.agent !== owner.agent || own.includes(thread)) continue;
-    // Summing up what was said is no turn of the agent's life, and what it asks a sub-agent is part of another.
+    // A summary of conversations is not a turn of the agent's life, and a question to a sub-agent is part of another turn.
     const held = await parts.store.thread(scope, thread);
     if (held !== undefined && !isClosedChannel(parts, held.channel)) return true;
   }
@@ -60,8 +60,8 @@ export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readon
 }
 
 /**
- * What the agent is doing: in this program by its running turns; in another one it is in a turn, and nobody else knows how far. A
- * step of a turn that nobody runs any more is a fault, which the next turn heals.
+ * What the agent is doing: in this program by its running turns; in another program it is in a turn, and the exact step is unknown. A
+ * recorded step of a turn that no longer runs is a fault, which the next turn repairs.
  */
 export async function standingOf(
   parts: LifeParts,
@@ -81,7 +81,7 @@ export async function standingOf(
   return { ...rest, state: "faulted", because: INTERRUPTED };
 }
 
-/** Why it waits as it does. A failed turn's sentence is read where it stands, for it may quote a contact. */
+/** Why it waits. A failed turn's error is read from the turn, because it may quote a contact. */
 async function whyOf(
   { store }: LifeParts,
   owner: AgentOwner,

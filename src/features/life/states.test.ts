@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AGENT_STATES, type AgentState, StrataError } from "../../protocol/index.ts";
 import { isWaiting, mayFollow, moved } from "./states.ts";
 
-/** The order as the page of the blueprint says it, written out once more. */
+/** The order as given on the blueprint's page, written out again. */
 const LEGAL = new Set([
   "bootstrapping>loading context",
   "idle>loading context",
@@ -48,7 +48,7 @@ describe("the states of an agent that lives by itself", () => {
             expect(thrown).toBeInstanceOf(StrataError);
           }
         }
-        // From wherever it came to be, a failure and the next turn end it asleep.
+        // Wherever it starts, a failure followed by the next turn ends asleep.
         const steps = ["faulted", "loading context", "inferring", "persisting", "sleeping"] as const;
         for (const step of steps) now = moved(now, step);
         expect(isWaiting(now)).toBe(true);

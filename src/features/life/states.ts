@@ -2,8 +2,8 @@ import { type AgentState, StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 
 /**
- * What an agent may do after what. It waits as `bootstrapping`, `idle`, `sleeping` or `faulted`, and a turn leads from there
- * through its steps to `sleeping`. Without credits it falls asleep without a turn; a payment wakes it.
+ * Which states may follow which. It waits as `bootstrapping`, `idle`, `sleeping` or `faulted`, and a turn leads from there through its
+ * steps to `sleeping`. Without credits it falls asleep without a turn; a payment wakes it.
  */
 const MOVES = {
   bootstrapping: ["loading context", "sleeping", "faulted"],

@@ -18,8 +18,8 @@ import type { LifeRecord } from "./store.ts";
 import { firstRead, vitalsOf, vitalsText } from "./vitals.ts";
 
 /**
- * What a turn does with the state of an agent that lives by itself: written down at its start and at its end, in memory between.
- * Of several turns at once, the first to begin and the last to end write. A recording that is replayed is no turn of its life.
+ * What a turn does with the state of an agent that lives by itself: recorded at its start and end, in memory between. If several turns run
+ * at once, the first to begin and the last to end write. Replaying a recording is not a turn of its life.
  */
 export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSteps {
   const states = new WeakMap<RunningTurn, RunningState>();
@@ -78,7 +78,7 @@ const STATES = { asking: "inferring", acting: "executing actions", committing: "
   RunningState["state"]
 >;
 
-/** Lets no turn begin that nobody pays for, where something waits or is about to: it keeps waiting. */
+/** Stops a turn that cannot be paid for, if something waits or is about to: it keeps waiting. */
 async function refuseUnpaid(parts: LifeParts, { agent, waits, recorded }: Beginning): Promise<StrataError | undefined> {
   if (recorded !== undefined || agent.life?.credits === undefined) return undefined;
   const funds = await fundsLeft(parts, agent);
@@ -99,7 +99,7 @@ async function fallAsleep(parts: LifeParts, agent: Agent, funds: FundsLeft): Pro
   });
 }
 
-/** The turn begins: from wherever the agent waits, a fault and what a program left in the middle of a turn included. */
+/** The turn begins from any state in which the agent waits, including a fault and a state left by a program that died during a turn. */
 async function beginLifeTurn(parts: LifeParts, { setup, lease }: RunningTurn): Promise<RunningState> {
   const owner = ownerOf(setup.agent);
   let from: LifeRecord["state"] = "idle";
@@ -114,11 +114,11 @@ async function beginLifeTurn(parts: LifeParts, { setup, lease }: RunningTurn): P
   return state;
 }
 
-/** What the turn holds: its thread, and those of several senders. */
+/** The turn's threads: its own, and those of several senders. */
 const threadsOf = ({ claim }: RunningTurn["lease"]): readonly string[] =>
   [claim, ...(claim.batchMembers ?? [])].map(({ thread }) => thread.id);
 
-/** What must be written first: that it was born, or that a turn was interrupted; nothing may be where another turn of it runs. */
+/** What must be written first: that it was born, or that a turn was interrupted; nothing may be written while another of its turns runs. */
 async function beforeMove(
   parts: LifeParts,
   owner: AgentOwner,
@@ -148,7 +148,7 @@ async function endLifeTurn(parts: LifeParts, turn: RunningTurn, { state, ending,
     const others = parts.running.states(owner).length > 1 || (await othersRun(parts, owner, own));
     if (!others) await recordEnd(parts, turn, ending);
   } catch {
-    // The turn is over whatever is written of it: the next one finds a step that nobody runs, and heals it.
+    // The turn is over whatever happens to this write: the next one finds a step without a running turn, and repairs it.
   } finally {
     state.end();
   }
@@ -157,8 +157,8 @@ async function endLifeTurn(parts: LifeParts, turn: RunningTurn, { state, ending,
 async function recordEnd(parts: LifeParts, { setup: { agent }, lease }: RunningTurn, ending: Ending): Promise<void> {
   const because = asleepFor(await fundsLeft(parts, agent));
   await recordState(parts, ownerOf(agent), () => {
-    // Not its sentence, which may quote a contact: that stands with the turn.
-    // One that its credits ended has nothing to mend: it sleeps as it does before a turn.
+    // Without the error's sentence, which may quote a contact and is kept with the turn. A turn that ended for lack of credits needs no
+    // repair: the agent sleeps as it does before a turn.
     if (!isKept(ending) && !OUT_OF_CREDITS.is(ending.error))
       return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
     return { state: "sleeping", ...(because !== undefined && { because }) };

@@ -2,7 +2,7 @@ import { untrusted } from "../../protocol/index.ts";
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { LIFE_STORE } from "./store.ts";
 
-/** A turn with somebody, two payments and a state. */
+/** A turn with a contact, two payments and a state. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     const lives = store.part(LIFE_STORE);
@@ -22,5 +22,5 @@ export const KEPT: KeptSample = {
       await lives.turnCount(scope),
     ];
   },
-  // What it does now: it was another a moment ago.
+  // Its present activity, which differs from a moment ago.
 };

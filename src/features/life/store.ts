@@ -57,7 +57,7 @@ interface TopUpTable extends AgentOwner {
   readonly link: number;
 }
 
-/** What the rows of an agent add up to: turns that ended, and US dollars spent since its first payment. */
+/** The totals of an agent's rows: ended turns, and US dollars spent since its first payment. */
 interface TallyTable extends AgentOwner {
   readonly turns: number;
   readonly since: number | null;
@@ -66,23 +66,23 @@ interface TallyTable extends AgentOwner {
 
 const { query, insert } = tables<{ life: LifeTable; top_up: TopUpTable; tally: TallyTable }>();
 
-/** What an agent that lives by itself is doing, as far as it was written down. No contact's words stand in it: no erasure reaches it. */
+/** What an agent that lives by itself is doing, as last recorded. It contains no contact's words, so no erasure affects it. */
 export interface LifeRecord {
   readonly state: AgentState;
   /** Since when, milliseconds since 1970. */
   readonly since: number;
-  /** Why it is faulted or sleeps for want of credits, where no turn says it: the platform's own sentence. */
+  /** Why it is faulted or out of credits, if no turn says so: the platform's own sentence. */
   readonly because?: string;
-  /** The turn whose failure left it faulted. What was said of it stands with the turn alone, as its contact's. */
+  /** The turn whose failure left it faulted. The failure's text is kept only with the turn, as its contact's. */
   readonly failed?: { readonly turn: TurnId; readonly code: ErrorCode };
-  /** When its last turn of its own began. */
+  /** When its own last turn began. */
   readonly tickedAt?: number;
 }
 
-/** What is written down next. A `tickedAt` that is left out stays as it was. */
+/** What to write next. Without `tickedAt` the old one stays. */
 type LifeMove = Omit<LifeRecord, "since"> & { readonly from: AgentState | undefined; readonly at: number };
 
-/** What is kept of agents' lives: states, payments, and what their turns add up to. */
+/** What is kept of agents' lives: states, payments, and the totals of their turns. */
 export const LIFE_STORE = {
   name: "life",
   tables: {
@@ -93,7 +93,7 @@ export const LIFE_STORE = {
   migrations: [{ number: 27, name: "who paid", statements: [newColumn("top_up", "by_id", "text")] }],
   functions: ({ reading, writing }) => ({
     life: reading(life),
-    /** False where it is not in the state `from` any more. */
+    /** False if it is no longer in the state `from`. */
     moveLife: writing(moveLife),
     /** None before the first payment. */
     credits: reading(credits),
@@ -139,7 +139,7 @@ const lifeOf = fixed((of: AgentOwner) =>
   query.selectFrom("life").selectAll().where("org", "=", of.org).where("agent", "=", of.agent),
 );
 
-/** From one state to another, unless somebody was faster. Who only says again what it is keeps since when. */
+/** From one state to another, unless another writer was faster. Repeating the present state keeps its `since`. */
 async function moveLife(tx: Tx, { org, agent }: AgentOwner, move: LifeMove): Promise<boolean> {
   const known = await tx.first(lifeOf({ org, agent }));
   if (known?.state !== move.from) return false;
@@ -163,7 +163,7 @@ async function moveLife(tx: Tx, { org, agent }: AgentOwner, move: LifeMove): Pro
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What was paid in, less what all requests since then cost, which the commits of turns have summarized. */
+/** The payments, less the cost of all requests since, which each turn's commit adds up. */
 async function credits(tx: Tx, { org, agent }: AgentOwner, at: number): Promise<Credits | undefined> {
   const paid = await tx.first(paidIn({ org, agent }));
   if (!paid || paid.first === null) return undefined;
@@ -212,7 +212,7 @@ async function topUp(tx: Tx, owner: AgentOwner, payment: Omit<TopUp, "id">): Pro
   throw new StrataError("unexpected", `payment ${id} of ${agent} vanished inside its own transaction: report it`);
 }
 
-/** What a payment's link says. */
+/** The content of a payment's link. */
 function topUpLink({ agent, id, dollars, by, by_id, note, at }: Omit<TopUpTable, "link">): string {
   // Links of payments from before ids were kept do not have one.
   return canonicalJson({ topUp: { agent, id, dollars, by, ...(by_id !== null && { by_id }), note, at } });
@@ -224,8 +224,8 @@ function noPayment({ agent }: AgentOwner, dollars: number): StrataError {
 }
 
 /**
- * What an agent's rows add up to; nothing before its first turn or payment. Kept by each commit, so that a long life costs no more to
- * look at than a short one; `verify` adds the rows up again.
+ * The totals of an agent's rows; nothing before its first turn or payment. Each commit keeps them, so that reading a long life costs no
+ * more than a short one; `verify` adds up the rows again.
  */
 async function tally(tx: Tx, { org, agent }: AgentOwner): Promise<TallyTable> {
   return (await tx.first(tallyOf({ org, agent }))) ?? { org, agent, turns: 0, since: null, dollars: 0 };
@@ -237,7 +237,7 @@ const tallyOf = fixed((of: AgentOwner) =>
 
 const turnCount = async (tx: Tx, owner: AgentOwner): Promise<number> => (await tally(tx, owner)).turns;
 
-/** Counts a turn that ends, and what it spent. A sender's part of a turn of several is none of its own. */
+/** Counts a turn that ends, and what it spent. One sender's part of a shared turn does not count as a turn. */
 async function countTurn(tx: Tx, { scope, turn, requests }: EndedTurn): Promise<void> {
   const counts = requests.length > 0 || (await batchMemberOf(tx, scope, turn)) === undefined;
   if ((await tx.changed(plain(UNPAID, scope.org, scope.agent, counts ? 1 : 0))) === 1) return;

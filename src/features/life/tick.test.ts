@@ -44,7 +44,7 @@ describe("a turn of an agent's own", () => {
     expect((await on.life()).vitals).toMatchObject({ state: "sleeping", turn: 1 });
     // Neither the platform's text nor the answer to it is anything that was said (law 12).
     expect(await on.runtime.use(MEMORY_API).memories(OPERATOR, own, 9, { kinds: ["message"] })).toEqual([]);
-    // Nobody writes there, and nobody opens it as a contact of that name.
+    // Nobody else writes there, and a contact of that name cannot be opened.
     const forged = on.runtime.post(OPERATOR, thread, [message("Do as I say.", on.time.at)]);
     await expect(forged).rejects.toMatchObject({ code: "not_allowed" });
     await expect(on.open(SELF)).rejects.toMatchObject({ code: "not_allowed" });

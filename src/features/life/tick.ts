@@ -15,10 +15,10 @@ import { ownerOf } from "./credits.ts";
 import { type LifeParts, recordState } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
 
-/** Where an agent's turns of its own are. */
+/** The channel of an agent's own turns. */
 const TICK = "tick";
 
-/** What such a turn is about: the platform's words, and nobody else's. */
+/** The occasion of such a turn, in the platform's words only. */
 export const WORDING = {
   occasion:
     "You started this turn yourself; it is not about a message. Follow your layers, then report what you did in one sentence.",
@@ -27,7 +27,7 @@ export const WORDING = {
     `When it began, ${messages === 1 ? "1 message was waiting for a turn of its" : `${messages} messages were waiting for turns of their`} own; this turn answers nobody.`,
 } as const;
 
-/** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */
+/** How one of its own turns is run. `due`: which one it is, so that several programs post it only once. */
 interface Ticking {
   readonly run: Run;
   readonly options: RunOptions;
@@ -35,8 +35,8 @@ interface Ticking {
 }
 
 /**
- * One turn of the agent's own. What an earlier one that failed has left is taken up again instead of a new occasion.
- * @throws StrataError before the start: `out_of_credits`, `thread_busy` where one runs
+ * One of the agent's own turns. If an earlier one failed, its input is taken up again instead of a new occasion.
+ * @throws StrataError before the start: `out_of_credits`, `thread_busy` if one is running
  */
 export async function* tick(parts: LifeParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
   const thread = await ownThread(parts, agent);
@@ -58,14 +58,17 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
   yield* run(thread, options);
 }
 
-/** How many messages wait, where no layer tells the agent. */
+/** How many messages wait, if no layer tells the agent. */
 const waitingFor = async ({ store }: LifeParts, agent: Agent): Promise<number> =>
   agent.layers.some(({ source }) => source.kind === "obligations") ? 0 : store.inboxCount(ownerOf(agent));
 
 /** Its own turns begin by the same rule as all others, one at a time. */
 const ownTurn = (agent: Agent) => ({ agent, alone: SELF, waits: async () => true });
 
-/** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs, `out_of_credits` */
+/**
+ * Records that one of its own turns begins now, whether or not it is due. @throws StrataError `thread_busy` if one is running,
+ * `out_of_credits`
+ */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
   await parts.steps.checkStart(parts, ownTurn(agent));
   const tickedAt = parts.clock.recorded();
@@ -76,15 +79,15 @@ export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
   }));
 }
 
-/** When the agent's next turn of its own is due, by when the last began; the first is due at once. None: it has none. */
+/** When the agent's own next turn is due, judging by when the last began; the first is due at once. Undefined if it has none. */
 export function dueAt({ life }: Agent, tickedAt: number | undefined, now: number): number | undefined {
   if (life?.tick === undefined) return undefined;
   return tickedAt === undefined ? now : tickedAt + life.tick * 60_000;
 }
 
 /**
- * The turn that is due, taken for this program: of several that look, one gets it. Nothing where none is, or one runs. Without
- * credits it stays due.
+ * Claims the due turn for this program; of several that look, one gets it. Nothing if none is due, or one is running. Without credits it
+ * stays due.
  * @throws StrataError `out_of_credits`
  */
 export async function claimDue(parts: LifeParts, agent: Agent): Promise<string | undefined> {
@@ -110,8 +113,8 @@ export async function claimDue(parts: LifeParts, agent: Agent): Promise<string |
 }
 
 /**
- * The thread of its own turns. Another declaration begins another: its own turns always follow what is declared. What a turn that
- * failed has left on an older one is taken back, for none of those is run any more.
+ * The thread of its own turns. A new declaration begins a new thread, so that its own turns always follow the declaration. Input left by a
+ * failed turn on an older thread is withdrawn, since those threads no longer run.
  */
 async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
   const { org, name, version } = agent;

@@ -53,7 +53,7 @@ export async function vitalsOf(parts: LifeParts, agent: Agent): Promise<Vitals> 
   };
 }
 
-/** Vitals as the model reads them: what the agent lives on, its account, its turn, the time and its state. What it does not have, and what is not known, is left out. */
+/** Vitals as the model reads them: funds, account, turn, time and state. Absent or unknown ones are omitted. */
 export function vitalsText(now: Vitals): LayerContent {
   const lines = [
     ...moneyLines(now),

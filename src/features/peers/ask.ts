@@ -48,12 +48,12 @@ const QUESTION = ownKind("peer");
 /** How many payloads for each peer did not match, in each running turn. */
 const misfits = new WeakMap<RunningTurn, Map<string, number>>();
 
-/** How often a payload for a peer may not match in a turn: the model is told why, and tries once more. */
+/** How often a turn may send a peer an invalid payload: the model learns why, and tries again. */
 const TRIES = 2;
 
 /**
- * Asks the peer of that name: the payload begins a thread with the commit of this turn, and the peer's answer is the result of the call.
- * Whatever keeps it from being asked is said in words.
+ * Asks the peer of that name: the payload begins a thread with the commit of this turn, and the peer's answer is the result of the call. If
+ * it cannot be asked, the result says why.
  */
 export async function askPeer(
   name: string,
@@ -117,7 +117,7 @@ function reservedOf(left: Budgets["turn"], own: Budgets["turn"]): NonNullable<La
   };
 }
 
-/** The agent that answers: the peer as it is declared, with the tools that the edge leaves it, and the one that tells its caller something. */
+/** The agent that answers: the declared peer, with the tools that the edge leaves it, and the tool that sends updates to its caller. */
 function overEdge(callee: Agent, { tools, updates }: Edge, by: string): Agent {
   if (tools === undefined && !updates) return callee;
   const { version: _, ...agent } = callee;
@@ -176,7 +176,7 @@ function peerCallStart(
 const isEdge = ({ channel, parties, scope, key }: Thread): boolean =>
   channel === PEER.name && parties?.target === scope.agent && key.endsWith(` ${scope.agent}`);
 
-/** What whoever asked reads: the answer in its type, or only that there is none. */
+/** What the caller reads: the answer in its type, or only that there is none. */
 export function saidToCaller({ setup, lease }: RunningTurn, ending: Ending): string | PayloadPart | undefined {
   const { thread, turn } = lease.claim;
   if (!isEdge(thread) || ending.status === "waiting") return undefined;

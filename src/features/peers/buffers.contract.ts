@@ -10,10 +10,10 @@ const YAML = GREETER.replace(
   "    buffer: {ttlHours: 24, threads: 1000000}\n    peers: [shouter]",
 );
 const HOUR = 3_600_000;
-/** So many conversations are open at a time. */
+/** The number of conversations open at a time. */
 const AT_ONCE = 20;
 
-/** What a program holds besides its record. */
+/** What a program holds in memory besides its record. */
 interface Live {
   readonly timers: number;
   readonly leases: number;
@@ -26,8 +26,8 @@ const greet: Script<Request> = ({ messages }) =>
   messages.some(({ role }) => role === "tool") ? "It is said." : asks("shouter", { name: "Ada" }, "ask");
 
 /**
- * Opens so many conversations, each with a chain over an edge, leaves them alone, warns them, and lets them be over.
- * @returns what was live after the first few, and in the end
+ * Opens the given number of conversations, each with a chain over an edge, leaves them idle, warns them, and lets them end.
+ * @returns what was live after the first few, and at the end
  */
 export async function openAndPrune(
   store: Store,
@@ -35,7 +35,7 @@ export async function openAndPrune(
 ): Promise<{ readonly first: Live; readonly last: Live }> {
   const time = { at: Date.UTC(2026, 10, 21) };
   const clock = { real: () => time.at, recorded: () => time.at };
-  // Each turn has a model of its own, for a scripted one keeps what it was sent.
+  // Each turn has a separate model, because a scripted one keeps what it was sent.
   const modelOf = async ({ name }: Agent) => scripted(name === "greeter" ? [greet, greet] : ["HELLO ADA."]).model;
   const on = await organism(YAML, {}, { store, parts: { clock, modelOf } });
   const live = async (): Promise<Live> => {

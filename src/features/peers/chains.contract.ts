@@ -158,7 +158,7 @@ async function goOn({ runtime, store, open, post }: Organism, { contact, plans, 
   throw new Error("the chains do not come to their end");
 }
 
-/** What is wrong with the record once both have ended. */
+/** Problems in the record once both have ended. */
 async function problemsOf(store: Store, contact: string, plans: readonly Plan[]): Promise<string[]> {
   const threads = await threadsWith(store, contact);
   const own = threads.filter(({ caller }) => caller === undefined);

@@ -16,7 +16,7 @@ import { askedText, peersText } from "./wording.ts";
 /** The tools by which an agent asks its peers: this, and the peer's name. */
 export const ASK = "ask_";
 
-/** What stands behind the prefix in the name of a tool. */
+/** The part of a tool's name after the prefix. */
 const CALLABLE = /^[a-z0-9_-]{1,60}$/;
 
 const PEER = z.strictObject({
@@ -87,7 +87,7 @@ const STORED_PEERS = z
   )
   .readonly();
 
-/** Whom an agent may ask, as it was when the agent was declared. */
+/** A peer that an agent may ask, as declared with the agent. */
 export type Edge = z.output<typeof STORED_PEERS>[number];
 
 const namesIn = (value: WrittenPeers): readonly string[] =>
@@ -97,7 +97,7 @@ const namesIn = (value: WrittenPeers): readonly string[] =>
 const readKey = <Form extends z.ZodType>({ agents }: KeyPlace, name: string, key: string, form: Form): z.output<Form> =>
   form.parse(Reflect.get(agents[name] ?? {}, key));
 
-/** What it takes. What is wrong there is reported where it is declared. */
+/** What it takes. Errors are reported where it is declared. */
 function payloadAt(place: KeyPlace, name: string): Payload {
   const written = readKey(place, name, "payload", WRITTEN_PAYLOAD);
   return payloadOf(written, { ...place, refuse: () => undefined, checkSchema: () => undefined });
@@ -220,7 +220,7 @@ const platformLayer = (id: string, text: string): KeyLayer => ({
   source: { kind: "text", text: trusted(text) },
 });
 
-/** What an agent takes, whom it may ask, and whether it can be reached from outside. */
+/** What an agent takes, which peers it may ask, and whether it can be reached from outside. */
 export const KEYS = {
   payload: frozenKey({
     written: WRITTEN_PAYLOAD,
@@ -248,7 +248,7 @@ export const KEYS = {
       freeze: (value: z.output<typeof ENTRY>, place: KeyPlace) =>
         isListener(place) ? value?.includes(place.name) === true : undefined,
       check: (value: z.output<typeof ENTRY>, { name, agents, refuse }: KeyPlace) => {
-        // It stands at the top of the file: said once, of the first agent.
+        // It is at the top of the file: reported once, with the first agent.
         if (name !== Object.keys(agents)[0]) return;
         for (const [i, one] of (value ?? []).entries())
           if (agents[one] === undefined)

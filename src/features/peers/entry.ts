@@ -11,11 +11,11 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
 });
 
 /**
- * Refuses what is said from outside to an agent that is no entry, and a payload that is not what the agent takes.
+ * Refuses input from outside if the agent is not an entry, or if the payload is not what it takes.
  * @throws StrataError `not_an_entry`, `invalid_input`
  */
 export async function admitOutside({ agent, events }: Outside): Promise<void> {
-  // What its own declaration makes it do by the clock comes from nobody.
+  // Scheduled input from its own declaration has no outside sender.
   if (agent.entry === false && !events.some(({ kind }) => kind === "scheduled")) {
     const message = `${agent.name} can be asked only by its peers; write to an agent that \`entry\` in strata.yaml names, or add it there`;
     throw NOT_AN_ENTRY.of(message, { agent: agent.name });

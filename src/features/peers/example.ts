@@ -35,7 +35,7 @@ export function exampleOf({ schema, example }: { readonly schema: JsonObject; re
   return shown(schema, 0);
 }
 
-/** What a `$ref` within the schema leads to. */
+/** The target of a `$ref` within the schema. */
 function referred(schema: JsonObject, ref: string): Json | undefined {
   const { $defs } = schema;
   return isObject($defs) ? $defs[ref.replace("#/$defs/", "")] : undefined;

@@ -15,7 +15,7 @@ agents:
       - {id: core, rank: 0, text: Think in parts.}
 `;
 
-/** What a message asks for: so many forks, each of which forks again so often. */
+/** What a message asks for: a number of forks, each of which forks the same number of times again. */
 interface Wish {
   readonly canary: string;
   readonly forks: number;
@@ -76,7 +76,7 @@ export async function forkCanaries(seed: number, turns: number, store?: Store): 
       if (problem !== undefined) throw new Error(`forks ${seed}: in turn ${n} of ${one.name}, ${problem}`);
     }
     one.closed.push(wish.canary);
-    // What a next fork begins with: all of it is closed now, but for the reply that was not sent yet.
+    // The beginning of a next fork: everything is closed now, except the reply that was not sent yet.
     one.sent = sent.findLast((request) => !isFork(request))?.messages.map((message) => JSON.stringify(message)) ?? [];
   }
   return forks;
@@ -114,7 +114,10 @@ function problemOf(
 /** The model whose rules count. */
 export const FORKED_BY = "anthropic:claude-sonnet-4-5";
 
-/** What so many forks over a conversation of at least so many tokens are billed, in tokens of uncached input, and as many cold starts of the same requests. */
+/**
+ * The bill for this many forks of a conversation of at least this many tokens, in tokens of uncached input, and the bill for as many cold
+ * starts of the same requests.
+ */
 export async function forkCost({ forks, tokens }: { readonly forks: number; readonly tokens: number }) {
   const wish: Wish = { canary: "<cost>", forks, deeper: 0 };
   const words = "Tell me more of it. ".repeat(900);

@@ -12,12 +12,12 @@ import { ASK } from "./config.ts";
 import { JSON_OBJECT, misfitOf, payloadFinding } from "./payload.ts";
 
 /**
- * What an agent gives back that is answered without a model: a payload for one declared peer, which is asked and whose answer is a new event on
- * the thread; a payload for whoever asked, which is the response; or nothing, which ends the turn without a reply.
+ * The output of an agent that answers without a model: a payload for one declared peer, whose answer becomes a new event on the thread; a
+ * payload for the caller, as the response; or nothing, which ends the turn without a reply.
  */
 export type HandlerOutput = { readonly payload: Json; readonly to?: string } | null;
 
-/** What was sent: the payload, or where somebody wrote words, a `Text`. */
+/** What was sent: the payload, or a `Text` if the message was words. */
 export function payloadIn({ content }: Pick<StoredEvent, "content">): {
   readonly type: string;
   readonly payload: Json;
@@ -52,7 +52,7 @@ export async function peerAnswer(agent: Agent, output: HandlerOutput): Promise<S
   return { text: "", calls: [{ tool: toolName(`${ASK}${to}`), input: JSON_OBJECT.parse(payload) }] };
 }
 
-/** As the agent's \`output\` says; without that, words as they are and all else as JSON. */
+/** As the agent's `output` says; without it, words unchanged and everything else as JSON. */
 function responseOf({ name, output }: Agent, payload: Json): string {
   if (output === undefined && typeof payload === "string") return payload;
   const finding = output && misfitOf(output, payload);

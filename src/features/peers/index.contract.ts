@@ -11,7 +11,7 @@ import { collect, OPERATOR, testRuntime } from "../../turn/index.contract.ts";
 import { toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 
-/** Agents that ask each other. `greeter` is the entry and asks `shouter`; nobody asks `stranger`. */
+/** Agents that ask each other. `greeter` is the entry and asks `shouter`; no agent asks `stranger`. */
 export const GREETER = `organization: home
 entry: [greeter]
 agents:
@@ -48,7 +48,7 @@ export function loadYaml(yaml: string, files: Readonly<Record<string, string>> =
 /** The script of each agent's model, in the order in which that agent is asked. */
 export type Scripts = Readonly<Record<string, readonly Script<Request>[]>>;
 
-/** A runtime with these agents, each with a scripted model of its own; all else is real. */
+/** A runtime with these agents, each with its own scripted model; everything else is real. */
 export async function organism(
   declared: string | ReturnType<typeof loadYaml>,
   scripts: Scripts,

@@ -42,7 +42,7 @@ it("003.43 an agent has as many conversations as `threads` says; a further one i
   expect(told.message).toBe(
     "greeter has as many conversations as it may: try again later, when one on which nothing happens is closed",
   );
-  // It is warned once, and who has a conversation keeps it.
+  // It is warned once, and open conversations stay open.
   await expect(open("greeter", "bob")).rejects.toMatchObject({ code: "buffer_full" });
   expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);
   expect((await open()).id).toBe(thread.id);
@@ -76,7 +76,7 @@ it("003.44 003.40 003.41 003.10 an idle conversation is warned in a turn, and is
     message: expect.stringContaining("another key"),
   });
   await post(await open("greeter", "ann", "next"), HELLO);
-  // It is not idle again, however long it lies there.
+  // It does not become idle a second time, however long it waits.
   time.at += 1_000 * HOUR;
   expect(await idle()).not.toContain(thread.id);
   expect(await runtime.slots(OPERATOR, thread.id)).toHaveLength(4);
@@ -103,7 +103,7 @@ it("a conversation that waits for an answer is not idle", async () => {
   });
   const thread = await open();
   await post(thread, HELLO);
-  // One turn alone: nobody runs the agent that is asked.
+  // Only one turn: the agent that is asked does not run.
   await collect(runtime.run(OPERATOR, thread));
   time.at += 48 * HOUR;
   expect(await runtime.use(PEER_API).idle(OPERATOR, greeter)).toEqual([]);
@@ -119,7 +119,7 @@ it("003.43 a conversation that waits for an answer takes its place however long 
   );
   const waits = await open();
   await post(waits, { ...HELLO, at: time.at });
-  // One turn alone: nobody runs the agent that is asked.
+  // Only one turn: the agent that is asked does not run.
   await collect(runtime.run(OPERATOR, waits));
   time.at += 48 * HOUR;
   const other = await open("greeter", "bob");

@@ -6,7 +6,7 @@ import { PEER_API, type PeerApi } from "./api.ts";
 import { LIFETIME } from "./config.ts";
 import { warningText } from "./wording.ts";
 
-/** What the platform says on a thread on which nothing happens. */
+/** The platform's message on an idle thread. */
 const WARNING = ownKind("warning");
 
 /** A thread holds all that it may, or an agent has as many threads as it may have. */
@@ -33,7 +33,7 @@ const MINUTE = 60_000;
 /** `busy`: a turn is due, or a call is open. `over`: it was warned, and nothing came before the time was up. */
 type State = "busy" | "live" | "idle" | "warned" | "over";
 
-/** What a thread's own record says of it: nothing else is kept, so that nothing has to be freed. */
+/** A thread's state, derived from its record alone: nothing else is kept, so nothing has to be freed. */
 async function bufferState(store: Store, thread: Thread, rules: Rules, now: number): Promise<State> {
   const { ttlHours = Number.POSITIVE_INFINITY, graceMinutes } = { ...LIFETIME, ...rules };
   const { scope, id, turns, lastActivity } = thread;
@@ -57,7 +57,7 @@ export async function admitToBuffer(
 ): Promise<void> {
   const { buffer } = agent;
   if (buffer === undefined) return;
-  // As it is now: who talks there may have read it long ago.
+  // The present thread: the caller may have read it long ago.
   const known = thread
     ? await parts.store.thread(scope, thread.id)
     : opens && (await parts.store.threadNamed(scope, opens));
@@ -100,7 +100,7 @@ async function warn({ store, clock, random }: Parts, { scope, id, channel }: Thr
   await store.receive(scope, id, [{ ...event, at, id: eventId(issueId("event", clock.real(), random(10))) }]);
 }
 
-/** So many threads are looked at for idle ones at a time, of those on which nothing has happened for long. */
+/** How many long-inactive threads are checked for idleness at a time. */
 const PAGE = 100;
 const PAGES = 10;
 

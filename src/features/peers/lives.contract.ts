@@ -21,7 +21,7 @@ import { loadYaml, organism } from "./index.contract.ts";
 const ENTRIES = ["one", "two"] as const;
 const NAMES = [...ENTRIES, "relay"] as const;
 
-/** Minutes, but for the last two. */
+/** Minutes, except the last two. */
 const RULES = { ttl: 60, grace: 10, due: 5, threads: 3, slots: 9 } as const;
 
 const MINUTE = 60_000;
@@ -61,9 +61,9 @@ interface Talk {
   readonly key: string;
   readonly said: Plan[];
   thread?: Thread;
-  /** So many messages were said since its last run ended. */
+  /** Messages since its last run ended. */
   inRun: number;
-  /** So many turns were kept of so many that ended, when something last happened, and since when it has been warned with nothing after it. */
+  /** How many turns were kept, how many ended, when it was last active, and since when it has been warned without activity. */
   turns: number;
   ended: number;
   last: number;
@@ -111,10 +111,10 @@ const LIFE = 1_500;
 const STEPS = 40;
 
 /**
- * A random life of some conversations of two contacts with two agents: they are opened, written to, asked on over chains, left alone, warned
- * and closed, while answers come late and programs die anywhere. Beside it goes a reference of some rules: who is let in, what is idle,
- * and what each conversation is told in the end.
- * @throws Error where the record or an answer differs from the reference (S1 to S5)
+ * A random life of some conversations of two contacts with two agents: they are opened, written to, asked on over chains, left alone,
+ * warned and closed, while answers come late and programs die anywhere. A reference model checks some rules: admission, idleness, and the
+ * last message of each conversation.
+ * @throws Error if the record or an answer differs from the reference (S1 to S5)
  */
 export async function liveThrough({ store, mortal }: KillingStore, seed: number, tally: LivesTally): Promise<void> {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;
@@ -209,7 +209,7 @@ function reply({ messages }: Request): Exclude<Script<Request>, (request: Reques
   let plans: Plan[] = [];
   for (const { role, parts } of messages) {
     if (role === "assistant") {
-      // What was said was the answer to all before.
+      // The message answered everything before it.
       if (parts.every(({ type }) => type !== "call")) plans = [];
       continue;
     }
@@ -316,7 +316,7 @@ function opening(life: Life): Step {
   };
   let refused: Talk | null | undefined;
   return async ({ runtime, store }) => {
-    // What waits for a turn or an answer lives, however long that lasts; when the answer came is no matter.
+    // Whatever waits for a turn or an answer stays open, however long; the time of the answer does not matter.
     const rests: Talk[] = [];
     let busy = 0;
     for (const one of talks.filter((other) => other.agent === agent))
@@ -343,7 +343,7 @@ function opening(life: Life): Step {
   };
 }
 
-/** Something is said in a conversation, or refused where it is over or full. */
+/** A message in a conversation, refused if that is over or full. */
 function saying(life: Life): Step {
   const { chance, seed, talks, tally } = life;
   const talk = talks[chance(talks.length)];
@@ -503,7 +503,7 @@ async function closeAll(life: Life, program: Program): Promise<void> {
   if (held.length > 0) throw new Error(`${held.length} threads are still held`);
 }
 
-/** What is wrong with the record in the end. */
+/** Problems in the record at the end. */
 async function problemsOf(life: Life): Promise<string[]> {
   const { store, talks, late, sent, tally } = life;
   const wrong: string[] = [];

@@ -131,7 +131,7 @@ describe("strata init organism --from", () => {
     );
     expect(code).toBe(0);
     expect(out).toContain("Hello, Ann");
-    // A thread that answered a call gets no other message: nobody needs to move it to the code of today.
+    // A thread that answered a call gets no other message, so it need not be moved to today's code.
     const file = join(folder, "handlers/shouter.ts");
     writeFileSync(file, `${readFileSync(file, "utf8")}\n// Corrected.\nconsole;\n`);
     await strata(["lock"], { cwd: folder });

@@ -8,7 +8,7 @@ export const JSON_OBJECT: z.ZodType<JsonObject> = z.record(z.string(), z.json())
 
 const JSON_VALUE: z.ZodType<Json> = z.json();
 
-/** What an agent takes: a type's name, the JSON Schema that a payload must match, and after it the XSD. */
+/** What an agent takes: a type's name, the JSON Schema that a payload must match, and optionally its XSD. */
 export const STORED_PAYLOAD = z
   .strictObject({
     type: z.string(),
@@ -94,7 +94,7 @@ const TEXT: Payload = {
   },
 };
 
-/** What an agent takes, read. Where something is wrong, it is reported, and something else is returned that nobody sees. */
+/** What an agent takes, parsed. An error is reported, and a placeholder is returned that is never used. */
 export function payloadOf(
   written: z.output<typeof WRITTEN_PAYLOAD>,
   { refuse, textOf, checkSchema }: Pick<KeyPlace, "refuse" | "textOf" | "checkSchema">,
@@ -135,13 +135,13 @@ function parseObject(text: string): JsonObject | undefined {
 const typeIn = ({ title }: JsonObject, usual: string): string =>
   typeof title === "string" && TYPE.test(title) ? title : usual;
 
-/** The name of the type of what a peer answers; undefined where it answers with text. */
+/** The type name of a peer's answer; undefined if it answers with text. */
 export const answerTypeOf = ({ answers }: { readonly answers?: JsonObject }): string | undefined =>
   answers && typeIn(answers, "Answer");
 
 const checkers = new WeakMap<JsonObject, z.ZodType>();
 
-/** What keeps a value from being a payload of that type, in a sentence that names the place; undefined where nothing does. */
+/** Why a value is not a valid payload of that type, in a sentence that names the place; undefined if it is valid. */
 export async function payloadFinding({ type, schema, xsd }: Payload, value: unknown): Promise<string | undefined> {
   const { data, success } = JSON_OBJECT.safeParse(value);
   if (!success) return "the payload: it is no object";

@@ -23,11 +23,11 @@ import { loadYaml, organism } from "./index.contract.ts";
 type Chance = (most: number) => number;
 
 const NAMES = ["a", "b", "c", "d"] as const;
-/** What acts outside is refused (`send`) or asks a person (`pay`) once somebody outside had a say. */
+/** Tools that act outside are refused (`send`) or need approval (`pay`) once the turn has outside input. */
 const TOOLS = ["look", "send", "pay", "memory_save", "update_prompt_layer"] as const;
 const EDITED = "notes";
 
-/** An agent of a random graph, as it is declared. */
+/** An agent of a random graph, as declared. */
 interface Declared {
   readonly tools: readonly string[];
   readonly peers: readonly { readonly name: string; readonly tools?: readonly string[] }[];
@@ -111,15 +111,15 @@ interface Ran {
   readonly taint: Trust;
 }
 
-/** Who began it: somebody outside, or the operator. */
+/** Who began it: an outsider, or the operator. */
 const BEGINNERS = [
   { kind: "message", trust: "contact" },
   { kind: "instruction", trust: "operator" },
 ] as const;
 
 /**
- * A random graph of agents whose models try everything, begun by somebody: no thread of the chain does what its agent, its edges, its caller or who
- * began it may not.
+ * A random graph of agents whose models try everything: no thread of the chain does what its agent, its edges, its caller or its initiator
+ * may not.
  * @throws Error that names what went too far
  */
 export async function keepRights(store: Store, seed: number, tally: RightsTally): Promise<void> {
@@ -215,14 +215,14 @@ function wrongIn(all: readonly Lived[], { graph, ran, began }: Chain): readonly 
       wrong.push(`${thread.id} heard ${first.trust}`);
     wrong.push(...withinLimits(all, { thread, turns }, declared));
   }
-  // Somebody outside has a say wherever they began, and whatever reads what they wrote.
+  // The turn has outside input if an outsider began it, or if it read what an outsider wrote.
   for (const { tool, taint } of ran)
     if (tool !== "look" && (isOutside || taint === "contact"))
       wrong.push(`${tool} ran in a chain begun by the ${began}, at ${taint}`);
   return wrong;
 }
 
-/** What a thread and all that it asked have used. */
+/** What a thread and everything it asked have used. */
 function usedBy(
   all: readonly Lived[],
   { thread, turns }: Lived,
@@ -256,7 +256,7 @@ function withinLimits(all: readonly Lived[], lived: Lived, { turn }: Declared): 
     if (used[key] <= most[key] + ROUNDING) return [];
     return [`${thread.scope.agent} and all that it asked used ${used[key]} of ${most[key]} ${key}`];
   });
-  // What it left to all that it asked at once is at most what it had.
+  // The sum that it left to concurrent calls is at most what it had.
   for (const { end } of lived.turns) {
     const left = end?.status === "waiting" ? end.calls.reduce((sum, one) => sum + (one.reserved?.dollars ?? 0), 0) : 0;
     if (left > most.dollars + ROUNDING)

@@ -3,7 +3,7 @@ import { allParts } from "../../app/entry/features.ts";
 import { onEachDatabase } from "../../store/index.contract.ts";
 import { keepRights, NO_RIGHTS } from "./rights.contract.ts";
 
-/** At least so many graphs: who may do what is decided above the store, so PostgreSQL, where each takes three times as long, has fewer. */
+/** The minimum number of graphs: rights are decided above the store, so PostgreSQL, where each takes three times as long, has fewer. */
 const LEAST = { sqlite: 20, postgres: 4 };
 
 onEachDatabase("a chain", await allParts(), (open, database) => {

@@ -14,7 +14,7 @@ const agent = (name: string, type: string): string => `  ${name}:
     layers:
       - {id: core, rank: 0, text: Do your part.}
 `;
-/** Greetings have one listener under `entry`, orders two, and secrets one that is no entry. */
+/** Greetings have one listener under `entry`, orders two, and secrets one that is not an entry. */
 const YAML = `organization: home
 entry: [shouter, seller, dealer]
 agents:

@@ -39,7 +39,6 @@ export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
   },
 });
 
-/** What is sent. */
 export const payloadContent = (payloadType: string, payload: Json): NewEvent["content"] => [
   { type: "payload", payloadType, payload },
 ];

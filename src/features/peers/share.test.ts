@@ -11,7 +11,7 @@ const ADA = { name: "Ada" };
 const text = (words: string) => ({ content: [{ type: "text", text: untrusted(words) }] }) as const;
 const shared = (share: string, yaml = GREETER) =>
   yaml.replace("peers: [shouter]", `peers: [{name: shouter, share: ${share}}]`);
-/** What the peer is asked, and the frame behind it that tells what was said. */
+/** The question to the peer, and the frame after it with the shared conversation. */
 const askedOf = (request: Request | undefined) => {
   const frames = (request?.messages ?? []).flatMap(({ role, parts }) =>
     role === "user" ? parts.flatMap((part) => (part.type === "text" ? readFrames(part.text) : [])) : [],

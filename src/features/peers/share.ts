@@ -32,8 +32,8 @@ const PAGE = 50;
 const MOST_TURNS = 1_000;
 
 /**
- * The part of the question that the edge's `share` asks for; undefined where it asks for nothing, or nothing was said.
- * @param tokens how many it may have: older messages are left out, which is said
+ * The part of the conversation that the edge's `share` asks for; undefined if it asks for nothing, or nothing was said.
+ * @param tokens the most it may have: older messages are omitted, and the text says so
  */
 export async function sharedWith(
   turn: RunningTurn,
@@ -94,7 +94,10 @@ function saidInTurn(turn: RunningTurn, { events, end, requests, steps, endedAt }
   return [...said, { line: transcriptLine(turn.setup.agent.name, endedAt ?? 0, end.reply), trust }];
 }
 
-/** What others said. Results of calls are no part of the conversation, and neither is what the platform says, or what a peer was itself shown (law 12). */
+/**
+ * Other participants' messages. Results of calls are not part of the conversation, and neither are the platform's messages, or what a peer
+ * was itself shown (law 12).
+ */
 function saidBy({ lease }: RunningTurn, events: readonly StoredEvent[]): readonly Said[] {
   const { scope, parties } = lease.claim.thread;
   return events.flatMap(({ content, trust, at, answers, kind, name }): readonly Said[] => {

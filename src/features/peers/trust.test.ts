@@ -14,7 +14,7 @@ const BY_OPERATOR = { content: CONTENT, kind: "instruction", trust: "operator" }
 const result = (request: Request | undefined) => JSON.stringify(request?.messages.at(-1));
 const call = (name: string) => ({ parts: [{ call: name, id: name, input: {} }] });
 
-/** `ring` is refused once somebody outside had a say; `letters` returns what strangers wrote. */
+/** `ring` is refused once the turn has outside input; `letters` returns strangers' messages. */
 async function chain(scripts: Parameters<typeof organism>[1]) {
   const rung: string[] = [];
   const tool = (name: string, trust: "agent" | "contact", run: () => string) =>
@@ -161,7 +161,7 @@ it("003.24 what a peer asks its model counts for the limits of whoever asks it, 
   on.time.at += 60_000;
   expect(endOf(await collect(on.runtime.runDue(OPERATOR, thread)))).toMatchObject({ text: "Done." });
 
-  // Where nothing is left, the peer is not asked.
+  // If nothing is left, the peer is not asked.
   const none = await organism(limited("{agent: {calls: 1}}"), script);
   const second = await none.open();
   await none.post(second, BY_CONTACT);

@@ -59,7 +59,7 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
         expect(systemOf(request)).not.toContain("# Delegated");
         expect(toolsOf(request)).not.toContain("enqueue_parent");
       }
-      // An agent that a person writes to has nobody above it, though an edge leads to it.
+      // An agent that a person writes to has no caller, although an edge leads to it.
       const entry = await chain(UPDATES.replace("entry: [greeter]", "entry: [shouter]"), {
         shouter: [{ parts: [tells()] }, "HELLO"],
       });
@@ -144,7 +144,7 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
     });
   });
 
-  /** Runs what is due, one turn at a time, each in a program of its own over the same record. */
+  /** Runs what is due, one turn at a time, each in a separate program over the same record. */
   async function inManyPrograms(store: Store, scripts: Scripts, yaml = UPDATES) {
     const left = Object.fromEntries(Object.entries(scripts).map(([name, all]) => [name, [...all]]));
     const first = await chain(yaml, left, { store, holder: "program-0" });
@@ -177,7 +177,7 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
       shouter: [{ parts: [tells(), ...asks("stranger", { text: "Quiet?" }).parts] }, "HELLO ADA"],
       stranger: ["Quiet."],
     });
-    // After each turn: nothing is told yet; told and held; the stranger has answered; the shouter has answered; all is read.
+    // After each turn: no update yet; sent and held; the stranger has answered; the shouter has answered; all is read.
     expect(seen).toEqual([[], ["peer held"], ["peer held"], ["peer pending", "answer pending"], []]);
     expect(JSON.stringify(sent.at(-1))).toContain("HELLO ADA");
     expect(framesOf(sent.at(-1)).filter(({ text }) => text === WORD)).toHaveLength(1);

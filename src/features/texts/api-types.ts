@@ -29,7 +29,7 @@ export interface TextEdit extends TextKey {
   readonly text: string;
   readonly line?: string;
   readonly reason: Untrusted;
-  /** True: its words are somebody else's, so it waits until an operator approves it. */
+  /** True: its words come from somebody else, so it waits until an operator approves it. */
   readonly isOthers?: true;
   /** The agent's words, made from what had this trust at the lowest: they wait until an operator approves them. */
   readonly inputs?: Trust;
@@ -37,13 +37,13 @@ export interface TextEdit extends TextKey {
   readonly again?: true;
 }
 
-/** Which versions: of one text or of all, only those before one, and how many at most; left out, 100. */
+/** Which versions: of one text or of all, only those before a given one, and how many at most; 100 by default. */
 export interface VersionsChoice extends Partial<TextKey> {
   readonly before?: number;
   readonly limit?: number;
 }
 
-/** What was done: before a move of one layer's text, or with its versions before one only, and how much at most; left out, 100. */
+/** Which moves: those before a given one, or only those of a text's versions below one, and how many at most; 100 by default. */
 export interface MovesChoice extends Partial<TextKey> {
   readonly before?: number;
   readonly below?: number;
@@ -63,7 +63,7 @@ export interface TextComparison extends TextKey {
   readonly lines: readonly DiffLine[];
 }
 
-/** What an operator does with versions that are there. */
+/** An operator's choice among existing versions. */
 export interface TextChoice extends TextKey {
   readonly n: number;
   readonly reason: Untrusted;
@@ -72,7 +72,7 @@ export interface TextChoice extends TextKey {
 /** An operator's word about a proposal. */
 export interface TextVerdictChoice extends TextChoice {
   readonly verdict: "approved" | "rejected";
-  /** The version that it shall replace; left out, the one that it was written over. */
+  /** The version to replace; by default the one that it was written over. */
   readonly over?: number;
 }
 
@@ -85,7 +85,7 @@ export interface SkillChoice {
 /**
  * What operators see and change of an agent's layers, soul and skills. A layer is named by its id, or by its rank where no other layer
  * shares it. Each change is recorded.
- * @throws StrataError `not_allowed` for anybody else, `agent_not_found`
+ * @throws StrataError `not_allowed` for other actors, `agent_not_found`
  */
 export interface TextApi {
   /** How long its texts may become by edits. */
@@ -104,9 +104,9 @@ export interface TextApi {
   textVersions(actor: Allowed<"read">, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
   /** @throws StrataError `text_not_found` */
   compareTexts(actor: Allowed<"read">, agent: AgentName, pair: TextPair): Promise<TextComparison>;
-  /** What was done with them, newest first. @throws StrataError `text_not_found` */
+  /** Their history, newest first. @throws StrataError `text_not_found` */
   textMoves(actor: Allowed<"read">, agent: AgentName, choice?: MovesChoice): Promise<readonly TextMove[]>;
-  /** Texts that wait for an operator, of one agent or of all: the oldest first, 100 at most where no limit is said. */
+  /** Texts that wait for an operator, of one agent or of all: oldest first, at most 100 by default. */
   proposals(
     actor: Allowed<"read">,
     agent?: AgentName,
@@ -114,17 +114,16 @@ export interface TextApi {
     after?: Position,
   ): Promise<readonly (Proposal & { readonly agent: AgentName })[]>;
   /**
-   * @throws StrataError `text_not_found`; `text_decided`, also where another version is active than it was written over and `over`
-   * does not name it; `text_refused` where it no longer has room
+   * @throws StrataError `text_not_found`; `text_decided`, also if another version is active than it was written over and `over` does not
+   * name it; `text_refused` if there is no longer room for it
    */
   decideText(actor: Allowed<"operate">, agent: AgentName, choice: TextVerdictChoice): Promise<TextVersion>;
   /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
   activateText(actor: Allowed<"operate">, agent: AgentName, choice: TextChoice): Promise<TextMove>;
   /**
-   * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing. A text
-   * that is displaced, with no version to go back to that was written for the layer as it is now, is put away: also where the layer is
-   * locked or no longer declared.
-   * @throws StrataError `text_not_found` where no version is active, else as `decideText`
+   * Goes back to what was in effect before the active version was activated; for a skill that was not enabled then, to nothing. A displaced
+   * text is put away if there is no earlier version written for the layer as it is now; also if the layer is locked or no longer declared.
+   * @throws StrataError `text_not_found` if no version is active, otherwise as `decideText`
    */
   rollbackText(actor: Allowed<"operate">, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;
   /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */

@@ -27,7 +27,7 @@ const name = agentName("automaton");
 const reason = untrusted("on purpose");
 const choice = { ...LOOP, n: 1, reason };
 
-/** Every door of operators, as somebody knocks. */
+/** Every operation for operators, called by a given actor. */
 const DOORS: Readonly<Record<string, (runtime: Runtime, actor: Allowed<"operate">) => Promise<unknown>>> = {
   snapshot: (runtime, actor) => runtime.use(AGENT_API).snapshot(actor, name),
   layers: (runtime, actor) => runtime.use(TEXT_API).layers(actor, name),

@@ -33,10 +33,10 @@ import {
 
 export type { LayerView, PassedOver, TextApi } from "./api-types.ts";
 
-/** The agent with what stands beside its declaration: the skills of its folders. */
+/** Completes the agent's declaration with the skills of its folders. */
 type Complete = (agent: Agent) => Promise<Agent>;
 
-/** Each door asks who is asking before it looks at anything. */
+/** Each call checks the actor first. */
 export function textApi(parts: Parts, complete: Complete): TextApi {
   const at = async (actor: Allowed<"view">, agent: AgentName): Promise<AgentAccess> => {
     const access = accessTo(parts, actor, agent);
@@ -97,9 +97,8 @@ function undeclared(agent: AgentName, key: TextKey): StrataError {
 }
 
 /**
- * Goes back to what stood there before the active version was made active: another version, the declared text, or nothing. Of a
- * displaced text only a version that was written for this place stands there again; where there is none, or nothing may be done with
- * its layer any more, it is put away.
+ * Goes back to what was in effect before the active version was activated: another version, the declared text, or nothing. A displaced text
+ * is replaced only by a version that was written for this place; if there is none, or its layer no longer allows changes, it is put away.
  */
 async function rollbackText(access: AgentAccess, choice: Omit<TextChoice, "n">): Promise<TextMove> {
   const key = keyOf(choice);
@@ -118,7 +117,7 @@ async function rollbackText(access: AgentAccess, choice: Omit<TextChoice, "n">):
   const now = await editableText(access, key);
   const to = await stoodBefore(access, now);
   if (now.version !== now.stands && !(await isPlaced(access, now, to))) return move(await away(access, key));
-  // Where nothing is declared, there was nothing before its first version.
+  // Without a declared text, there was nothing before its first version.
   if (to === null || (to === 0 && now.declared === undefined)) return move({ to: null });
   const { beside } = to === 0 ? await checkDeclared(access, now) : await keptVersion(access, now, to);
   return move({ to, beside });
@@ -136,7 +135,7 @@ async function isLeftOver({ parts, owner, agent }: AgentAccess, key: TextKey): P
   return active.some(({ layer, part }) => layer === key.layer && part === key.part);
 }
 
-/** As the text stood before anybody moved its pointer: what is sent stays what it is. */
+/** The target as before the text's first move: what is sent does not change. */
 async function away(access: AgentAccess, key: TextKey): Promise<Target> {
   if (!standsAtFirst(access.agent, key.part)) return { to: null };
   return { to: 0, beside: await pointersBeside(access, key) };

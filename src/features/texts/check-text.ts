@@ -127,7 +127,7 @@ export function textRefused({ agent }: AgentAccess, key: TextKey, problem: strin
   });
 }
 
-/** That a text is already as somebody wants it to be. */
+/** Reports that a text is already in the requested state. */
 export function standsAlready({ agent }: AgentAccess, key: TextKey, is: string): StrataError {
   const message = `${textName(key)} of ${agent.name} ${is} already, and nothing was changed`;
   return new StrataError("text_refused", message, { ...key, problem: `it ${is} already` });

@@ -93,7 +93,7 @@ const textLimits = agentKey(TEXT_SIZES, {
   },
 });
 
-/** What an agent is called by itself, and what it can do, until somebody edits it. */
+/** An agent's own name and skills, until they are edited. */
 export const KEYS = { soul, skills, textLimits };
 
 /** How long this agent's texts may become by edits. */
@@ -102,7 +102,7 @@ export const textLimitsOf = ({ textLimits }: Pick<Agent, "textLimits">): TextLim
   ...textLimits,
 });
 
-/** The name stands in the prefix, right after the layer that points to it; the skills below all that is edited. */
+/** The name is in the prefix, right after the layer that points to it; the skills come after everything editable. */
 export const SOURCES = {
   soul: sourceForm({ fills: "the agent's short name for itself", isStored: true, kept: {}, make: () => ({}) }),
   skills: sourceForm({ fills: "its enabled skills", isStored: true, kept: {}, make: () => ({}) }),

@@ -14,7 +14,7 @@ import {
 } from "../../protocol/index.ts";
 import type { AgentAccess } from "../../turn/index.ts";
 
-/** A text that may be edited, as it stands now. */
+/** An editable text in its present state. */
 export interface EditableText extends ActiveText {
   readonly key: TextKey;
   readonly layer: Layer;
@@ -26,7 +26,7 @@ export async function activeTexts({ parts: { store }, owner }: AgentAccess): Pro
   return { versions, pointers };
 }
 
-/** @throws StrataError `text_not_found`, `text_refused` for a layer that nobody edits */
+/** @throws StrataError `text_not_found`, `text_refused` for a layer that is not editable */
 export async function editableText(access: AgentAccess, key: TextKey): Promise<EditableText> {
   const layer = editableLayer(access.agent, key);
   const now = activeText(access.agent, { layer, part: key.part }, await activeTexts(access));
@@ -77,8 +77,8 @@ export function checkPart(agent: Agent, layer: Layer, part: string | undefined):
 }
 
 /**
- * The text that is meant, by its layer's id: an operator may name a layer by its rank, where no other shares it. Of a layer that is
- * no longer declared the name stays as it is: what was proposed for it may still be rejected.
+ * Resolves the text to its layer's id: an operator may name a layer by its rank if no other shares it. The name of a layer that is no
+ * longer declared is unchanged: its proposals may still be rejected.
  * @throws StrataError `invalid_input` for a rank of several layers
  */
 export function textNamed<K extends TextKey>(agent: Agent, key: K): K {
@@ -94,7 +94,7 @@ function layersMeant({ name, layers }: Agent, word: string): readonly Layer[] {
   throw new StrataError("invalid_input", message, { agent: name, layer: word });
 }
 
-/** By its id, or by its rank where no other layer shares it. @throws StrataError `text_not_found`, `invalid_input` */
+/** By its id, or by its rank if no other layer shares it. @throws StrataError `text_not_found`, `invalid_input` */
 export function layerOf(agent: Agent, id: Layer["id"]): Layer {
   const [layer] = layersMeant(agent, id);
   if (layer !== undefined) return layer;

@@ -23,7 +23,7 @@ function layer(id: string, rank: number, more: Partial<Layer> & Pick<Layer, "sou
 const text = (words: string): Layer["source"] => ({ kind: "text", text: trusted(words) });
 const live = { mutability: "live", scope: "turn", trust: "platform" } as const;
 
-/** What the layers of an automaton say as declared. */
+/** The declared layers of an automaton. */
 export const DECLARED = { loop: "Look, weigh, act.", inbox: "Answer each message once." } as const;
 
 /** An agent with every kind of text: immutable, versioned and live layers, a soul and two skills. */

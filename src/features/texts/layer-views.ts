@@ -17,7 +17,7 @@ import type { LayerView, PassedOver } from "./api-types.ts";
 import { keyOf } from "./check-text.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
 
-/** What a declaration has made of texts that were edited before it. Pure. */
+/** How a new declaration affects texts that were edited before it. Pure. */
 export function passedOver(agent: Agent, active: readonly TextVersion[]): readonly PassedOver[] {
   return active.flatMap((version) => {
     if (isBlock(version)) return [];
@@ -45,7 +45,7 @@ export async function layerView(access: AgentAccess, word: Layer["id"]): Promise
   return view(layer);
 }
 
-/** Reads once what was edited, for a look at any layer. */
+/** Reads the edits once, for views of any layer. */
 async function lookOver(access: AgentAccess): Promise<(layer: Layer) => LayerView> {
   const active = await activeTexts(access);
   const counts = await access.parts.store.proposalCounts(access.owner);

@@ -279,7 +279,7 @@ const reject = operation({
   show: (made) => [`Version ${made.n} of ${nameOf(made)} was rejected; it stays in the record.`],
 });
 
-/** What an agent is told, and what of it operators change. */
+/** An agent's layers, and what operators change in them. */
 export const LAYER_OPERATIONS: readonly Operation[] = [
   layers,
   layer,
@@ -293,7 +293,7 @@ export const LAYER_OPERATIONS: readonly Operation[] = [
   reject,
 ];
 
-/** Edited texts that the declaration has passed over, also of layers that are no longer declared, each with the next step. */
+/** Edited texts that the declaration has overridden, also of layers that are no longer declared, each with the next step. */
 function passedLines(passed: NonNullable<LayerView["passedOver"]>, agent: string, style: Style): readonly string[] {
   return passed.map(({ layer: id, part, n, state }) => {
     const [name, skill] = part === undefined ? [id, ""] : [`${id}/${part}`, ` --skill ${part}`];
@@ -339,7 +339,7 @@ function listLines(agent: string, { layers: all, limits }: Listed, style: Style)
 const isEdited = (all: readonly LayerView[]): boolean =>
   all.some(({ mutability, source }) => mutability === "versioned" && source === undefined);
 
-/** Where nobody may edit a text, they may have as many as they are declared with. */
+/** Layers that are not editable have no limit beyond their declaration. */
 function roomLine(characters: number, all: readonly LayerView[], { total }: TextLimits): string {
   if (!isEdited(all)) return `${count(characters, "character")} in all texts of the prefix`;
   const room = `${number(characters)} of ${count(total, "character")} that all texts of the prefix may have`;
@@ -362,7 +362,7 @@ const layerRow = (view: LayerView): readonly string[] => [
 ];
 
 interface LayerListing {
-  /** What is told of edits that the declaration has passed over. */
+  /** The lines about edits that the declaration has overridden. */
   readonly passed: readonly string[];
   readonly style: Style;
 }

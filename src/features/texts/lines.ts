@@ -40,7 +40,7 @@ export function versionLines(version: TextVersion, style: Style): readonly strin
   ];
 }
 
-/** What the turn had read before it wrote, where that is trusted less than the agent itself. */
+/** What the turn had read before it wrote, if that is trusted less than the agent itself. */
 const readOf = ({ inputs }: TextVersion): string => (inputs === "contact" ? ", after words of a contact" : "");
 
 const MOVES = [
@@ -52,7 +52,7 @@ const MOVES = [
   { head: "reason", least: 16, wraps: true },
 ] as const;
 
-/** What was done with versions, one line each. */
+/** The history of versions, one line each. */
 export function moveLines(moves: readonly TextMove[], style: Style): readonly string[] {
   const rows = moves.map(({ at, kind, n, from, to, by, byId = by, reason }) => [
     minute(at),
@@ -92,7 +92,7 @@ function coloured(line: string, style: Style): string {
   return line.startsWith("-") ? style.red(line) : style.dim(line);
 }
 
-/** How an edit by a person is told. */
+/** How a person's edit is described. */
 interface Telling {
   readonly name: string;
   /** The sentence that says how it is taken back. */

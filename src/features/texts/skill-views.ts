@@ -31,7 +31,7 @@ interface Seen {
   readonly proposals: number;
 }
 
-/** None of a skill that is no longer declared and that nobody has written. */
+/** Undefined for a skill that is no longer declared and was never written. */
 async function readSkillView(
   access: AgentAccess,
   { name, layer, active, proposals }: Seen,
@@ -71,7 +71,7 @@ export async function skillNamed(access: AgentAccess, name: string): Promise<Ski
 /** How many moves are read at once: what is looked for is rarely older. */
 const PAGE = 100;
 
-/** What was done last with a text of all that is so, however much was done with it since. */
+/** The last move of a text for which `isSo` holds, however many moves came later. */
 export async function lastMove(
   { parts, owner }: AgentAccess,
   key: TextKey,

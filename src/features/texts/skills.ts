@@ -337,7 +337,7 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
   ];
 }
 
-/** One that was added by a proposal and never enabled is not disabled: nobody has decided yet. */
+/** A skill that was proposed and never enabled is not "disabled": it is still undecided. */
 function describeSkillState({ enabled, version, proposals }: SkillView): string {
   if (proposals === 0) return enabled ? "enabled" : "disabled";
   if (!enabled && version === 0) return "waits for approval";

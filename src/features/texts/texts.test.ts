@@ -16,7 +16,7 @@ import { automaton, automatonRuntime, DECLARED, LOOP, SOUL, skill, written } fro
 
 const reason = untrusted("on purpose");
 
-/** What an operator does with the automaton's texts. */
+/** An operator's actions on the automaton's texts. */
 function desk({ runtime, agent: { name } }: TestRuntime) {
   return {
     edit: (key: TextKey, text: string, more: { readonly line?: string } = {}) =>
@@ -332,7 +332,7 @@ describe("law 2 a text whose layer was declared again", () => {
       await expect(desk(gone).rollback(LOOP)).rejects.toMatchObject({
         code: expect.stringMatching(/^text_(not_found|refused)$/),
       });
-      // Declared again as it was, it says what is declared, and may be edited and gone back to.
+      // Declared again as before, it has the declared text, and may be edited and rolled back.
       const back = await testRuntime([], { agent: automaton(), store: set.store });
       expect(await desk(back).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop });
       expect(await desk(back).activate(LOOP, 2)).toMatchObject({ from: 0, to: 2 });
@@ -519,7 +519,7 @@ describe("skills", () => {
     await desk(set).edit(skill("cooking"), "Boil water.");
     await desk(set).edit(skill("invoicing"), "Write the sum first.");
     await desk(set).disable("invoicing");
-    // Declared as disabled, it stood on nothing.
+    // Declared as disabled, it had nothing to replace.
     expect(await desk(set).enable("haggling")).toMatchObject({ kind: "activated", n: 0, from: null, to: 0 });
     expect(await desk(set).skills()).toMatchObject([
       { name: "cooking", enabled: true, version: 1, text: "Boil water." },

@@ -28,12 +28,15 @@ import {
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skill-views.ts";
 
-/** Makes an operator's text active; somebody else's waits for an operator's word. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
+/**
+ * Makes an operator's text active; any other waits for an operator's decision. A guard finding that only asks for review is covered by the
+ * operator's own word, and the verdict is kept.
+ */
 export async function editText(
   access: AgentAccess,
   { layer, part, text, line, reason, isOthers, inputs, again }: TextEdit,
 ): Promise<TextVersion> {
-  // A skill's name stands in the prompt.
+  // A skill's name appears in the prompt.
   if (part !== undefined) skillName(part);
   const now = await editableText(access, keyOf({ layer, part }));
   const checked = await passed(access, now, { text, line });
@@ -105,7 +108,7 @@ function checkOfLayer({ layer, ...rest }: MovesChoice): void {
 
 async function checkThere(access: AgentAccess, key: TextKey): Promise<void> {
   const { layer, part } = key;
-  // Of a layer that is no longer declared, what was done with its text is there still.
+  // The history of a layer's text outlives its declaration.
   const isGone = !access.agent.layers.some(({ id }) => id === layer);
   if (isGone && (await access.parts.store.textMoves(access.owner, { key, limit: 1 })).length > 0) return;
   checkPart(access.agent, layerOf(access.agent, layer), part);
@@ -126,7 +129,7 @@ export async function proposals(accesses: readonly AgentAccess[], limit = USUAL,
   return shown.map(({ access, version }) => ({ ...version, agent: access.owner.agent }));
 }
 
-/** Approves a proposal, which is looked at once more as it would stand now, or rejects it. */
+/** Approves a proposal, after checking it again against the present state, or rejects it. */
 export async function decideText(access: AgentAccess, choice: TextVerdictChoice): Promise<TextVersion> {
   const { n, verdict, over } = choice;
   const key = keyOf(choice);
@@ -140,7 +143,7 @@ export async function decideText(access: AgentAccess, choice: TextVerdictChoice)
   return parts.store.decideText(owner, { ...key, n }, { ...word, verdict, beside });
 }
 
-/** Looks at a proposal as it would stand now, and gives what it was measured with. */
+/** Checks a proposal against the present state, and gives what it was measured with. */
 async function mayStand(
   access: AgentAccess,
   key: TextKey,
@@ -169,13 +172,13 @@ function checkParent(
   throw textOvertaken(agent.name, { ...version, over }, active);
 }
 
-/** Makes a version active that was so before, or could be. What is declared may always come back, as far as there is room. */
+/** Activates a version that was active before, or could be. The declared text may always return, if there is room. */
 export async function activateText(access: AgentAccess, choice: TextChoice): Promise<TextMove> {
   const { n } = choice;
   const key = keyOf(choice);
   const reason = checkedReason(choice.reason);
   const now = await editableText(access, key);
-  // What is displaced may still be put away for the declared text that is sent in its place.
+  // A displaced text may still be put away for the declared text that is sent in its place.
   if (now.version === n && now.stands === n)
     throw standsAlready(access, key, n === 0 ? "is as it was declared" : `goes by version ${n}`);
   const { beside } = n === 0 ? await checkDeclared(access, now) : await keptVersion(access, now, n);

@@ -42,10 +42,10 @@ import {
   willChange,
 } from "./wording.ts";
 
-/** What is asked before a text is changed. */
+/** What is needed to check a text before it changes. */
 interface Texts {
   readonly store: Pick<Store, "activeTexts" | "proposals">;
-  /** The agent as it is declared now. */
+  /** The agent as declared now. */
   readonly agentOf: (owner: AgentOwner) => Agent | undefined;
 }
 
@@ -65,7 +65,7 @@ function updatePromptLayer(texts: Texts): Tool {
 /** At most this many waiting texts are listed: agents rarely have more editable layers. */
 const MOST_WAITING = 20;
 
-/** What the agent was told would be changed, or asked for in a turn of its own, and nobody has decided about. */
+/** The agent's own proposals that are still undecided. */
 async function proposalsOf(
   { store }: Texts,
   { org, name, layers }: Pick<Agent, "org" | "name" | "layers">,
@@ -192,7 +192,7 @@ async function edit(
   return answered(message, [EDIT_TEXT.plan({ edit: version })]);
 }
 
-/** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */
+/** Law 6: a change with outside input waits for an operator, and so does one that the guard wants reviewed. */
 function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string | undefined {
   if (lowestTrust([taint, "agent"]) !== "agent") return taintedBy(taint);
   return verdict === "pass" ? undefined : flaggedByGuard(findings);

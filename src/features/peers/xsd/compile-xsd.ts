@@ -9,7 +9,7 @@ const COMPILED = z.union([
   z.object({ problem: z.string() }),
 ]);
 
-/** An XSD, read: the element that is the payload, its JSON Schema, and the same with one field of each choice, for an example. */
+/** A parsed XSD: the payload's element, its JSON Schema, and the same with one field of each choice, for an example. */
 export type CompiledXsd = Readonly<z.output<typeof COMPILED>>;
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
@@ -20,7 +20,7 @@ const SLOWEST = 20_000;
 const MOST_COMPILED = 200;
 const known = new Map<string, CompiledXsd>();
 
-/** Why no XSD can be read here; undefined where nothing is missing. */
+/** Why XSDs cannot be read here; undefined if nothing is missing. */
 export function xsdMissing(): string | undefined {
   try {
     createRequire(import.meta.url).resolve("libxml2-wasm");
@@ -31,7 +31,8 @@ export function xsdMissing(): string | undefined {
 }
 
 /**
- * Reads an XSD. Agents are loaded without waiting, and libxml2 can be loaded only by waiting: so a thread does it, and this one stands still until it has.
+ * Reads an XSD. Agents are loaded synchronously, but libxml2 can only be loaded asynchronously: so a worker thread does it, and this one
+ * blocks until it has finished.
  */
 export function compileXsd(xsd: string, type: string | undefined): CompiledXsd {
   const missing = xsdMissing();

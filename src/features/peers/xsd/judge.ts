@@ -14,7 +14,7 @@ interface Judge {
 const judges = new Map<string, Judge>();
 const MOST_JUDGES = 50;
 
-/** @throws XsdRefusal, or what libxml2 says of an XSD that is none */
+/** @throws XsdRefusal, or libxml2's error for an invalid XSD */
 export function judgeOf(xsd: string, type: string): Judge {
   const key = `${type} ${xsd}`;
   const known = judges.get(key);
@@ -34,7 +34,7 @@ export function judgeOf(xsd: string, type: string): Judge {
   }
 }
 
-/** What is wrong with a payload that matches the XSD's JSON Schema, with its place; undefined where nothing is. */
+/** What is wrong with a payload that matches the XSD's JSON Schema, with its place; undefined if nothing is. */
 export function xsdFinding(xsd: string, type: string, payload: JsonObject): string | undefined {
   const { tree, validator } = judgeOf(xsd, type);
   const document = XmlDocument.fromString(xmlOf(tree, payload), { option: PARSE });
@@ -70,7 +70,7 @@ function resolveXPath(
   return { path, node };
 }
 
-/** The rule that is broken, in the XSD's words: libxml2 repeats the value, and somebody else may have written that. */
+/** The broken rule, in the XSD's words: libxml2's message repeats the value, which may come from somebody else. */
 function ruleOf(node: XsdNode | undefined, message: string): string {
   const facet = /\[facet '(\w+)'\]/.exec(message)?.[1];
   const allowed = facet !== undefined && node?.kind === "value" ? (node.facets[facet] ?? []) : [];

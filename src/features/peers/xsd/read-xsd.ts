@@ -1,4 +1,4 @@
-/** What an XSD says, as a tree from which JSON Schema and XML are made. What the tree cannot hold is refused when the agents are loaded. */
+/** An XSD as a tree from which JSON Schema and XML are made. What the tree cannot hold is refused when the agents are loaded. */
 import { ParseOption, XmlDocument, XmlElement } from "libxml2-wasm";
 import type { Json, JsonObject } from "../../../protocol/index.ts";
 
@@ -14,7 +14,7 @@ export type XsdNode =
 
 /** A child element, or an attribute. */
 export interface XsdField {
-  /** As it stands in JSON: an attribute has an `@` before it. */
+  /** The name in JSON: an attribute starts with `@`. */
   readonly name: string;
   readonly node: XsdNode;
   readonly min: number;
@@ -45,7 +45,7 @@ const XS = "http://www.w3.org/2001/XMLSchema";
 export const PARSE = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE;
 
 const LONGEST = 256 * 1024;
-/** Fields in all, types within types, and how often one may stand where a number says it. */
+/** The most fields in all, types within types, and repetitions given as a number. */
 const MOST_FIELDS = 1_000;
 const DEEPEST = 16;
 const MOST_OFTEN = 10_000;
@@ -97,8 +97,8 @@ function documented(element: XmlElement): { readonly message?: string } {
 const localName = (qualified: string): string => qualified.split(":").at(-1) ?? qualified;
 
 /**
- * The tree of an XSD. `type` names which of its elements is the payload, where it has several.
- * @throws XsdRefusal in the words of a sentence's end
+ * The tree of an XSD. `type` names the payload's element if there are several.
+ * @throws XsdRefusal whose message ends a sentence
  */
 export function readXsd(xsd: string, type: string | undefined): XsdTree {
   if (xsd.length > LONGEST) refuse("it is longer than 256 KB");

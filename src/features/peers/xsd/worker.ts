@@ -1,4 +1,4 @@
-/** Reads one XSD in a thread of its own, while the program waits for it: see `compile-xsd.ts`. */
+/** Reads one XSD in a worker thread, while the program waits for it: see `compile-xsd.ts`. */
 import { type MessagePort, workerData } from "node:worker_threads";
 import { z } from "zod";
 import type { CompiledXsd } from "./compile-xsd.ts";
