@@ -54,11 +54,11 @@ export const recordedAgent = (parts: Parts, actor: Allowed<"view">, name: AgentN
 const formerAgent = ({ former = [] }: Parts["agents"], actor: Allowed<"view">, name: AgentName): Agent | undefined =>
   former.find((one) => one.name === name && isInReach(actor, one));
 
-/** For whoever reaches one agent alone, the others are as little there as those that nobody declared. */
+/** For a caller limited to one agent, the other agents do not exist. */
 const isInReach = (actor: Allowed<"view">, { org, name }: Pick<Agent, "org" | "name">): boolean =>
   actor.org === org && (actor.agent ?? name) === name;
 
-/** The thread, if the actor may see it. A thread of somebody else is not found, like one that does not exist. */
+/** The thread, if the actor may see it. Another owner's thread is reported as not found. */
 export async function threadOf(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<Thread> {
   const thread = await foundIn(parts, actor, (scope) => parts.store.thread(scope, id));
   if (thread === undefined) throw threadNotFound(id);
@@ -111,7 +111,7 @@ export async function recordedEnd(
     const message = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
     throw new StrataError("turn_not_found", message, { event: id, thread });
   }
-  // Where it waited, the answer is at the end of its run.
+  // If it waited, the answer is at the end of its run.
   const own = turns.filter(({ run }) => run === took.run);
   const last = own.find(hasStopped) ?? own.findLast(isKept) ?? took;
   if (last.end?.status !== "waiting") return { event, end: doneOf(last) };
@@ -158,7 +158,7 @@ function doneOf({ id, end, totals, steps }: TurnRecord): Extract<TurnEvent, { ty
 export const awaitedCalls = (calls: readonly NewOpenCall[]): Extract<TurnEvent, { type: "waiting" }>["calls"] =>
   calls.map(({ id, waitsFor, tool, due }) => ({ id, waitsFor, tool, ...(due !== undefined && { due }) }));
 
-/** What is found in the actor's reach; undefined for what is somebody else's. */
+/** The result if the actor may access it; undefined if it belongs to another owner. */
 export async function foundIn<Found extends { readonly scope: Scope }>(
   parts: Parts,
   actor: Allowed<"view">,
@@ -172,8 +172,8 @@ export async function foundIn<Found extends { readonly scope: Scope }>(
 }
 
 /**
- * Where an actor may look, one agent after the other: no read covers more than one agent. Declared agents come first; the record is
- * asked for agents that are no longer declared only if nothing was found before.
+ * Where an actor may look, one agent at a time: no read covers more than one agent. Declared agents come first; the record is asked for
+ * agents that are no longer declared only if nothing was found before.
  */
 async function* accessibleScopes({ agents, store }: Parts, actor: Allowed<"view">): AsyncGenerator<Scope> {
   const scopeIn = (agent: AgentName): Scope => ({ org: actor.org, agent, contact: actor.contact ?? null });
@@ -199,7 +199,7 @@ export async function recordedAgents(
   return one === undefined ? recorded : [one];
 }
 
-/** What somebody works on one agent with: who asks, the agent as declared, and whose data it is. */
+/** The context of one caller's work on one agent: the caller, the declared agent, and whose data it is. */
 export interface AgentAccess {
   readonly parts: Parts;
   readonly actor: Allowed<"view">;
@@ -224,17 +224,17 @@ export function accessToEach(
   return parts.agents.all.filter(({ org }) => org === actor.org).map((agent) => accessTo(parts, actor, agent.name));
 }
 
-/** Records what somebody did: which act, and on what, without anybody's text or name. */
+/** Records an act and its target, without anyone's text or name. */
 export function recordAct({ parts, owner, actor }: AgentAccess, what: string, about: string): Promise<void> {
   return parts.store.noteAct(owner, { actor, what, about, at: parts.clock.recorded() });
 }
 
 type Kind = TurnEvent["type"];
 
-/** Deny by default: the events for somebody who may not read the record. Reasoning is not among them: it may quote the prompt. */
+/** Deny by default: the events for a caller who may not read the record. Reasoning is excluded because it may quote the prompt. */
 const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "waiting", "failed"];
 
-/** The events that name layers or show the ledger: for those who may have a request explained. */
+/** The events that name layers or show the ledger: for callers who may have a request explained. */
 const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld"];
 
 const explains = (event: TurnEvent): boolean =>

@@ -53,7 +53,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
   const { store } = parts;
   const [spending, steps] = [openSpendTracker(), inOrder(features)];
   const [waiting, queue] = [openWaitingThreads(), openTurnQueue(parts)];
-  // Made anew for each turn: a reload may have replaced some of the parts.
+  // Created for each turn: a reload may have replaced some of the parts.
   const turnParts = (): TurnParts => ({ ...parts, spending, steps, waiting, queue });
   const running = new Map<ThreadId, AbortController>();
   const run: Run = async function* (held, { goesOn = held.caller !== undefined, ...options }) {
@@ -70,7 +70,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       if (running.get(held.id) === stop) running.delete(held.id);
     }
   };
-  /** Background work waits for its place however long that takes. */
+  /** Background work waits for its place without a time limit. */
   const checkRoom = (actor: Allowed<"run">, { scope }: Thread, { replyTo = "reader" }: RunOptions): void => {
     if (replyTo === "reader") queue.checkRoom(actor, scope);
   };
@@ -152,7 +152,7 @@ async function cancel(
   if ((await store.cancelCalls(scope, id)).length === 0) return false;
   for (const one of called) {
     await cancel(parts, running, one);
-    // Where its turn is still ending, its question stays, and nobody waits for the answer.
+    // If its turn is still ending, its question stays, but no caller waits for the answer.
     const now = { now: clock.real(), at: clock.recorded(), alive };
     await store.withdraw(one.scope, one.id, now).catch(() => undefined);
   }
@@ -260,7 +260,7 @@ function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "wait
   };
 }
 
-/** What the contact said and what was said to it: each page is full, so that a short one is the last. */
+/** The messages from and to the contact. Every page but the last is full. */
 async function slotsOfContact({ store }: Parts, scope: ContactScope, id: ThreadId, page?: Paging) {
   const own: Slot[] = [];
   for (let next = page; ; ) {

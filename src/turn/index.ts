@@ -1,6 +1,6 @@
 /**
- * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. Read `turn.ts` first. Every function takes the
- * actor (who asks). It knows no database, provider or wire format; it gets them as arguments.
+ * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. Read `turn.ts` first. Every function takes the actor
+ * (the caller). It knows no database, provider or wire format; it gets them as arguments.
  */
 
 export {

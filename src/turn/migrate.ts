@@ -5,7 +5,7 @@ import { agentAt, keepVersion, upToDate } from "./loop/setup.ts";
 import type { Parts } from "./parts.ts";
 import type { Migration } from "./runtime.ts";
 
-/** The differences between today's declaration and the version of the thread's next turn, in plain words; empty if there are none. */
+/** The differences between the current declaration and the version of the thread's next turn, in plain English; empty if there are none. */
 export async function changesSince(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly string[]> {
   const thread = await upToDate(parts, await threadOf(parts, actor, id));
   const declared = parts.agents.all.find(({ org, name }) => org === thread.scope.org && name === thread.scope.agent);
@@ -26,7 +26,7 @@ export async function migrate(parts: Parts, actor: Allowed<"view">, id: ThreadId
   return { thread, from: held.version, changes };
 }
 
-/** Keys of an agent that a thread is pinned to besides its layers and tools, in words for people. */
+/** Display names of the agent keys that a thread is pinned to, besides layers and tools. */
 const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
   ["rules", "what its tools may do"],
   ["output", "the schema of its answers"],

@@ -20,7 +20,7 @@ import type { Toolset } from "./tools/index.ts";
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
 export interface AgentBook {
   readonly all: readonly Agent[];
-  /** Agents of the record that are no longer declared, as they were last: what is stored of them can be read, and nobody can write to them. */
+  /** Agents of the record that are no longer declared, in their last version: their data can be read, but no one can write to them. */
   readonly former?: readonly Agent[];
   /** The canonical JSON that is kept for an agent version. */
   readonly spec: (agent: Agent) => string;
@@ -45,19 +45,19 @@ export interface Parts {
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;
   readonly modelOf: (agent: Agent) => Promise<Model>;
-  /** What is known of a model: windows, prices. */
+  /** A model's known properties: windows, prices. */
   readonly cardOf: (model: ModelRef) => ModelCard;
   readonly counterOf: (wire: ModelRef) => Promise<CountTokens>;
-  /** Counts a long text with pauses, before it is counted at once; left out, counting holds up nobody. */
+  /** Counts a long text with pauses, before it is counted at once; if omitted, a long count may block. */
   readonly countAhead?: (text: string) => Promise<void>;
   /** Tells how many tokens the provider reported for the prompt of a request: the next are counted better. */
   readonly observe: (wire: ModelRef, request: Request, reported: number) => void;
   readonly clock: Clock;
-  /** How the turns of this program share its time; left out, as by default. */
+  /** How the turns of this program share its time; if omitted, the default. */
   readonly scheduling?: Scheduling;
   /** `n` bytes of chance. */
   readonly random: (n: number) => Uint8Array;
-  /** Where it runs, for layers that tell it; left out, they do not. */
+  /** Where it runs, for layers that show it; if omitted, they do not. */
   readonly machine?: { readonly system: string; readonly host: string; readonly folder: string };
   /** This worker's name, which its leases begin with. */
   readonly holder: string;

@@ -65,7 +65,7 @@ export interface PostOptions {
 
 /** How a request is composed. */
 export interface ComposeOptions {
-  /** As if so much of the prompt were sent; left out, as it would be chosen. */
+  /** The assumed mode of the prompt; if omitted, the one that would be chosen. */
   readonly mode?: Mode | undefined;
   /** As if there were room for everything: nothing is cut. */
   readonly uncut?: boolean;
@@ -84,32 +84,32 @@ export interface Composed {
 
 /** How a fork is made. */
 export interface ForkOptions {
-  /** After which turn; left out, the last one that is done. */
+  /** After which turn; if omitted, the last one that is done. */
   readonly turn?: TurnId;
-  /** What the new conversation is called; asked for again, the same fork is given. Left out, a name of its own. */
+  /** The key of the new conversation; the same key returns the same fork. If omitted, a new key. */
   readonly key?: string;
-  /** Where it takes place. Left out, where the other does; of a recording, `chat`: its own channel is nobody's to talk on. */
+  /** The channel. Default: the parent's; for a recording `chat`, because its own channel takes no messages. */
   readonly channel?: string;
 }
 
-/** What came of moving a thread to the declared version of its agent: the thread as it is now, and what is new in it. */
+/** The result of moving a thread to the declared version of its agent: the current thread, and what is new in it. */
 export interface Migration {
   readonly thread: Thread;
-  /** The version before; that of the thread where nothing had to be moved. */
+  /** The version before; the thread's current version if it did not have to be moved. */
   readonly from: Digest;
   readonly changes: readonly string[];
 }
 
-/** Whose threads or calls are listed: left out, of every agent that has any, declared or not, and of every contact. */
+/** Whose threads or calls are listed: if omitted, of every agent that has any, declared or not, and of every contact. */
 export interface Whose extends ChannelChoice {
   readonly agent?: AgentName | undefined;
   readonly contact?: ContactId | undefined;
-  /** At most so many. */
+  /** The maximum number. */
   readonly limit: number;
   readonly after?: Position | undefined;
 }
 
-/** Who is to be forgotten: left out, by every agent that is declared or has a record. */
+/** Whom to forget: if omitted, by every agent that is declared or has a record. */
 export interface Forgotten {
   readonly contact: ContactId;
   readonly agent?: AgentName | undefined;
@@ -122,9 +122,9 @@ export interface RecordedResult {
 }
 
 /**
- * Who takes a turn's reply. `reader`: whoever reads the turn's events; it counts as delivered once `done` was read. `outbox`: nobody reads
- * it now, and it waits for the agent's `deliver`, or for whoever fetches it. `nobody`: it counts as delivered, as what a recording
- * holds was said in its time.
+ * Who takes a turn's reply. `reader`: the reader of the turn's events; it counts as delivered once `done` was read. `outbox`: it waits for
+ * the agent's `deliver`, or until it is fetched. `nobody`: it counts as delivered at once, because a recording's replies were sent in the
+ * past.
  */
 export type ReplyTo = "reader" | "outbox" | "nobody";
 
@@ -143,14 +143,14 @@ export interface RunOptions {
   readonly model?: Model;
   /** Answers of a recording by call id: such a call is answered, not run. */
   readonly recorded?: ReadonlyMap<string, RecordedResult>;
-  /** Who takes the reply; left out, `reader`. */
+  /** Who takes the reply; if omitted, `reader`. */
   readonly replyTo?: ReplyTo;
-  /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch where it had another. */
+  /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch if it had another. */
   readonly mode?: Mode;
   readonly parameters?: CallParameters | undefined;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
-  /** Whether it goes on with a chain of agents that ask each other; left out, it does on a thread that another has begun. */
+  /** Whether it continues a chain of agents that ask each other; by default, it does on a thread that another has begun. */
   readonly goesOn?: boolean;
   /** Told which events the turn has taken, once it is kept: so whoever follows one of them need not ask the record. */
   readonly taken?: (events: readonly EventId[]) => void;
@@ -165,9 +165,9 @@ export interface Ended {
   readonly end: Extract<TurnEvent, { type: "done" | "waiting" }>;
 }
 
-/** How a turn is answered once more. */
+/** How a turn is answered again. */
 export interface RegenerateOptions extends RunOptions {
-  /** Only this one turn: where it waits for others, nobody is asked. */
+  /** Only this one turn: if it waits for others, they are not asked. */
   readonly alone?: true;
   /** Also where the turn called tools that act outside, which may act again, or where its sender would be sent a second reply. */
   readonly again?: boolean;
@@ -178,37 +178,37 @@ export interface RegenerateOptions extends RunOptions {
  * exist for it: `thread_not_found` and `turn_not_found` are the same for missing and for hidden data.
  */
 export interface CoreRuntime {
-  /** What a feature keeps, for its own operations and jobs. @throws StrataError `not_allowed` where the actor has no access to the scope */
+  /** What a feature stores, for its own operations and jobs. @throws StrataError `not_allowed` if the actor has no access to the scope */
   keeps<Functions extends object>(actor: Allowed<"view">, scope: Scope, part: StorePart<Functions>): Functions;
   agents(actor: Allowed<"view">): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
   agent(actor: Allowed<"view">, name: AgentName): Agent;
-  /** The same, also for one that is no longer declared and has a record: for those who only look. @throws StrataError `agent_not_found` */
+  /** The same, also for one that is no longer declared and has a record: for read-only callers. @throws StrataError `agent_not_found` */
   recordedAgent(actor: Allowed<"view">, name: AgentName): Agent;
   /** Agents of the record that are no longer declared. */
   formerAgents(actor: Allowed<"view">): readonly Agent[];
   /**
    * The contact as the agent knows it: in lower case, if senders are addresses.
-   * @throws StrataError `agent_not_found`, `invalid_id` for what is no address or has a wrong checksum, `not_allowed`
+   * @throws StrataError `agent_not_found`, `invalid_id` for an invalid address or a wrong checksum, `not_allowed`
    */
   contact(actor: Allowed<"post">, agent: AgentName, contact: ContactId): Promise<ContactId>;
-  /** The conversation's thread, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
+  /** The conversation's thread, created if missing. @throws StrataError `agent_not_found`, `not_allowed` */
   open(actor: Allowed<"post">, conversation: Conversation): Promise<Thread>;
   thread(actor: Allowed<"view">, id: ThreadId): Promise<Thread>;
-  /** The thread with the version of its agent that its next turn runs: the declared one, where each turn stands alone. */
+  /** The thread with the version of its agent that its next turn runs: the declared one, if its turns are independent. */
   nextRun(actor: Allowed<"view">, id: ThreadId): Promise<Thread>;
-  /** What of the agent's layers and tools is declared differently than the thread's next turn runs them, in plain words. */
+  /** How the declared layers and tools of the agent differ from those that the thread's next turn runs, in plain English. */
   changes(actor: Allowed<"read">, id: ThreadId): Promise<readonly string[]>;
   /**
    * Moves a thread to the currently declared version of its agent, between two turns; the conversation continues. Operators only.
-   * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is no longer declared
+   * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` if the agent is no longer declared
    */
   migrate(actor: Allowed<"operate">, id: ThreadId): Promise<Migration>;
   /** Newest activity first. */
   threads(actor: Allowed<"view">, scope: Scope, limit: number): Promise<readonly Thread[]>;
   /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */
   newestThreads(actor: Allowed<"read">, whose: Whose): Promise<readonly Thread[]>;
-  /** What was said on the thread: for a contact, what it said and what was said to it. */
+  /** The thread's messages: for a contact, its own and the replies to it. */
   slots(actor: Allowed<"view">, id: ThreadId, page?: Paging): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` belongs to another message */
@@ -234,12 +234,13 @@ export interface CoreRuntime {
   /**
    * Runs one turn for the thread's waiting events. Yields nothing if nothing waits; otherwise it ends with exactly one `done`, `waiting`
    * or `failed`, and never throws after its start. Read the events to the end: then the reply counts as delivered.
-   * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`; `queue_full` where somebody waits for the reply
+   * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`; `queue_full` if a caller waits for the reply
    */
   run(actor: Allowed<"run">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
-   * The event as it is now, and the end of the turn that answered it: out of the record, cut to what the actor may know, as `run` told it.
-   * @throws StrataError `turn_not_found` where no turn has answered it; where it waited and could not go on, what its run failed of, or
+   * The event's current state, and the end of the turn that answered it: from the record, cut to what the actor may know, as `run` reported
+   * it.
+   * @throws StrataError `turn_not_found` if no turn has answered it; if it waited and could not continue, its run's error, or
    * `turn_cancelled`
    */
   ended(actor: Allowed<"run">, event: StoredEvent): Promise<Ended>;
@@ -272,8 +273,8 @@ export interface CoreRuntime {
    */
   regenerate(actor: Allowed<"operate">, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
   /**
-   * Cancels the turn that runs on the thread, also in another program, where it takes some seconds; its events keep waiting. Where none
-   * runs and the thread waits for answers, nobody waits for them any more. False if there is neither.
+   * Cancels the turn that runs on the thread, also in another program, where it takes some seconds; its events keep waiting. If none runs
+   * and the thread waits for answers, the wait ends. False if there is neither.
    */
   cancel(actor: Allowed<"run">, id: ThreadId): Promise<boolean>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
@@ -302,7 +303,7 @@ export interface CoreRuntime {
   checkRoom(actor: Allowed<"run">, scope: ContactScope): Promise<void>;
   /** How many turns run in this program just now, and how many wait for their place. */
   load(): Load;
-  /** Resolves once all that was stored until now is on the disk: a door waits for it before it tells somebody outside what it has read. */
+  /** Resolves once everything stored so far is on the disk: a door waits for it before it sends out anything it has read. */
   onDisk(): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ import type { Run, RunOptions } from "../runtime.ts";
 const lookAfter = (looks: number): number => Math.min(1_000, 20 * 2 ** Math.min(looks, 6));
 
 /**
- * A run from its next turn to its end, also one that an earlier program has left: where one of its turns waits for agents, they are run here if nobody else does, and then the next
- * turn. A client or a person who is asked may take days: then it ends with the turn that waits for them. It also ends there if another
- * program runs the run's last turn; the record has that one's end.
+ * A run from its next turn to its end, including one left by an earlier process. If one of its turns waits for agents, they run here unless
+ * another program runs them, and then the next turn runs. A client or a person may take days to answer, so it ends with the turn that waits
+ * for them. It also ends if another program runs the run's last turn; that turn's end is in the record.
  */
 export async function* follow(parts: Parts, run: Run, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   for (let turns = 0, tries = 0; ; turns++) {
@@ -36,7 +36,7 @@ interface FollowState extends Pick<RunOptions, "signal" | "model"> {
   readonly tries: number;
 }
 
-/** Runs the agents that were asked until the thread's next turn is due. False where nobody but a client or a person can go on. */
+/** Runs the called agents until the thread's next turn is due. False if only a client or a person can continue. */
 async function* untilDue(
   parts: Parts,
   run: Run,

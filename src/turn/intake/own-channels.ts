@@ -3,7 +3,7 @@ import type { Parts } from "../parts.ts";
 
 type Channels = Pick<Parts, "channels">;
 
-/** The platform's own channels: no door takes messages there, nobody waits for a reply, and nothing is a conversation. */
+/** The platform's own channels: no door takes messages there, no caller waits for a reply, and nothing is a conversation. */
 export const closedChannels = ({ channels }: Channels): readonly string[] =>
   channels.flatMap(({ name, holds }) => (holds === undefined ? [] : [name]));
 
@@ -15,7 +15,7 @@ export const answersCall = ({ channels }: Channels, { channel }: { readonly chan
   channels.some(({ name, answersCalls }) => name === channel && answersCalls === true);
 
 /**
- * Lets nobody talk on the platform's own channels. A feature may ask its model there without the agent's layers, so an answer would be
+ * Rejects messages on the platform's own channels. A feature may ask its model there without the agent's layers, so an answer would be
  * given without its rules (law 2), and a thread that answers a call holds one question and one answer.
  * @throws StrataError `invalid_input`
  */

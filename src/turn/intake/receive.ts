@@ -37,10 +37,10 @@ import { checkOutside, contactFor, stampProof } from "./senders.ts";
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** What the doors' messages go through: the steps of the features have a say. */
+/** The steps that incoming messages go through; features can add their own. */
 type Receiving = Parts & { readonly steps: Pick<Steps, "admit"> };
 
-/** The conversation's thread, made when there is none; pinned to the agent's declared version. */
+/** The conversation's thread, created if missing; pinned to the agent's declared version. */
 export async function openThread(
   parts: Receiving,
   actor: Allowed<"view">,
@@ -110,8 +110,8 @@ export async function post(
 }
 
 /**
- * A program or a person that talks with the agent answers the calls that wait for it. What another agent or a person who decides is asked
- * is answered there, by nobody else.
+ * A client that talks with the agent answers the calls that wait for it. Only the called agent or the deciding person can answer the
+ * others.
  */
 async function checkAnswer(
   { store }: Parts,
@@ -124,7 +124,7 @@ async function checkAnswer(
     throw new StrataError("not_allowed", sentence, { call: answers });
   }
   const call = await store.callLeftOpen(scope, id, answers);
-  // The store says so where there is none.
+  // If there is none, the store reports it.
   if (call === undefined || call.waitsFor === "client") return;
   const whom = call.waitsFor === "agent" ? "another agent, whose own answer it gets" : "the decision of a person";
   throw new StrataError("not_allowed", `${answers} waits for ${whom}; it cannot be answered here`, { call: answers });
@@ -150,7 +150,7 @@ function checkEvent(actor: Allowed<"view">, event: SignedEvent, agent: Agent | u
     );
   }
   if ((event.kind === ANSWER_KIND) !== (event.answers !== undefined)) throw notTheirs(event);
-  // Whose word it is decides, and nobody speaks with more trust than they have.
+  // The author decides the trust, and no one can claim more trust than they have.
   if (event.answers === undefined && !maySay(event.trust, event.kind, agent?.instructions)) throw notTheirs(event);
   if (!Number.isSafeInteger(event.at) || event.at < EARLIEST || event.at > LATEST) {
     const form = "whole milliseconds since 1970, within the years 1 to 9999";
@@ -168,7 +168,7 @@ function checkEvent(actor: Allowed<"view">, event: SignedEvent, agent: Agent | u
   throw new StrataError("invalid_input", message, { length, most });
 }
 
-/** A type is a name, as a class or a schema has; it stands in the frame beside the payload. */
+/** A type is a name, like that of a class or a schema; it appears in the frame beside the payload. */
 const PAYLOAD_TYPE = /^[\p{L}_][\p{L}\p{N}_.:/-]{0,99}$/u;
 
 /** What nests deeper would break whoever walks it later. */

@@ -17,20 +17,20 @@ import type { AgentBook, Parts } from "../parts.ts";
 
 /**
  * The contact as which an agent knows a sender.
- * @throws StrataError `invalid_id` for what is no address where senders are addresses, `not_allowed` for the agent's own
+ * @throws StrataError `invalid_id` for an invalid address where senders are addresses, `not_allowed` for the agent's own
  */
 export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
   checkOutside({ agent: agent.name, contact });
   return agent.senders === "ethereum" ? senderAddress(contact) : contact;
 }
 
-/** What is needed to know under which scope something is stored. */
+/** The fields that decide the scope under which something is stored. */
 type ScopeParts = Pick<Parts, "agents" | "store">;
 
 /**
- * The scopes under which data is stored: if senders are addresses, one that is written in another case is the same contact. A contact
- * that is no address may be from the time before senders were addresses, of one of the agents at least.
- * @throws StrataError `invalid_id` for an address whose checksum is wrong, and for what is none where no agent can know it
+ * The scopes under which data is stored: if senders are addresses, one that is written in another case is the same contact. A contact that
+ * is not an address may date from before senders were addresses, for at least one of the agents.
+ * @throws StrataError `invalid_id` for an address with a wrong checksum, and for an invalid address that no agent can know
  */
 export async function knownScopes<S extends Scope>(parts: ScopeParts, scopes: readonly S[]): Promise<readonly S[]> {
   const known = await Promise.all(scopes.map((scope) => asAddress(parts.agents, scope)));
@@ -77,13 +77,13 @@ async function hasData({ store }: ScopeParts, scope: Scope): Promise<boolean> {
  */
 export async function reach(parts: ScopeParts, actor: Allowed<"view">, scope: Scope): Promise<Scope> {
   const asked = await asAddress(parts.agents, scope);
-  // Authorized first: nobody learns what is stored about contacts that are none of theirs.
+  // Authorize first: no caller may learn what is stored about other callers' contacts.
   authorize(actor, asked);
   return knownScope(parts, asked);
 }
 
 /**
- * Prevents messages on the threads of an agent's own turns and of turns of several senders.
+ * Prevents messages on the threads of self-started turns and of turns with several senders.
  * @throws StrataError `not_allowed`
  */
 export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
@@ -112,7 +112,7 @@ export async function stampProof(
   }
   // A contact without an address cannot continue a thread from the time before senders were addresses.
   await contactFor(agent, contact);
-  // The address stands before what the sender claims beside it.
+  // The address comes before the sender's own claims.
   const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);
   if (signature === undefined) return { ...event, name, proof: "claimed" };
   // With line breaks, the end of the id could be read as the beginning of the text.

@@ -13,7 +13,9 @@ const HELLO = { content: [{ type: "text", text: untrusted("Hello.") }] } as cons
 const answers = (say: string, n = 40): readonly Script<Request>[] => Array.from({ length: n }, () => say);
 const one = { ...DEFAULT_SCHEDULING, atOnce: 1 };
 
-/** The greeter and its peers with so many places. `began` names each turn in the order in which they began; the first holds its place until `release`. */
+/**
+ * The greeter and its peers with this many places. `began` names each turn in starting order; the first holds its place until `release`.
+ */
 async function queued(scheduling: typeof one, scripts: Readonly<Record<string, readonly Script<Request>[]>>) {
   const began: string[] = [];
   const held = Promise.withResolvers<void>();
@@ -181,7 +183,7 @@ it("27.9 a reader who stops reading gives the place back", async () => {
   await on.runtime.post(OPERATOR, thread, [message("Hello.", on.time.at)]);
   for await (const event of on.runtime.run(OPERATOR, thread)) if (event.type === "turn-start") break;
   expect(on.runtime.load()).toEqual({ running: 0, waiting: 0 });
-  // Who has read the end may begin the next turn before the reading is over.
+  // A reader of the last event may start the next turn before this read has finished.
   for await (const event of on.runtime.run(OPERATOR, thread))
     if (event.type === "done") expect(endOf(await on.say(await on.open("bob"), "Hi."))).toMatchObject({ text: "Yes." });
 });

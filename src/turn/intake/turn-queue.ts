@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
 
-/** Who wants to run a turn. */
+/** The caller that wants to run a turn. */
 export interface Waiting {
   readonly agent: AgentName;
   readonly contact: ContactId;
@@ -26,14 +26,14 @@ export interface Load {
 }
 
 /**
- * The turns of one program: some run side by side, the others wait. Nothing is stored of it: a turn that waits is a message that nobody has
- * taken yet, and a turn that ends as `waiting` has given its place back.
+ * The turns of one program: some run side by side, the others wait. None of this is stored: a waiting turn is an unclaimed message, and a
+ * turn that ends as `waiting` has given its place back.
  */
 export interface TurnQueue {
   /**
-   * The turn's events, once there is a place for it. It gives the place back before its last event is told: whoever reads that one may begin
-   * the next turn.
-   * @throws StrataError `turn_cancelled` where the signal ends the wait
+   * The turn's events, once there is a place for it. It gives the place back before it yields the last event: the reader of that event may
+   * start the next turn.
+   * @throws StrataError `turn_cancelled` if the signal ends the wait
    */
   inPlace(
     who: Waiting,
@@ -48,7 +48,7 @@ export interface TurnQueue {
 /** A turn that takes longer no longer counts, so that those that hang stop no other. Milliseconds. */
 const LONG = 600_000;
 
-/** Seconds after which to come again, at the least and at the most. */
+/** The minimum and maximum seconds to wait before retrying. */
 const SOONEST = 1;
 const LATEST = 60;
 
@@ -179,7 +179,7 @@ function takeNext(ring: Ring, chains: Scheduling["chains"]): Entry | undefined {
   const [agent, contacts] = ring.entries().next().value ?? [];
   const [contact, entries] = contacts?.entries().next().value ?? [];
   if (agent === undefined || contacts === undefined || contact === undefined || entries === undefined) return undefined;
-  // What a chain did last is nearest to its end.
+  // The most recent action of a chain is nearest to its end.
   const newest = chains === "depth" ? entries.findLast(({ goesOn }) => goesOn) : undefined;
   const chosen = newest ?? entries[0];
   if (chosen === undefined) return undefined;

@@ -46,7 +46,7 @@ function replyOf({ text, calls = [] }: StepAnswer, round: number): Reply {
 /** Before the name of a step, in the journal. */
 const ANSWERS = "answer_";
 
-/** Whether an entry of the journal is no tool's: a step answered in place of the model, or asked it. */
+/** Whether a journal entry does not belong to a tool: a step answered in place of the model, or asked it. */
 export const isStepCall = (name: string): boolean => name.startsWith(ANSWERS) || name === COMPLETE;
 
 /** The call is written down before the work begins and its answer before it is used, so that a turn that is run again does not act again (law 7). */

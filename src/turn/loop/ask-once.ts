@@ -17,13 +17,13 @@ import { parametersOf, withOmitted } from "./setup.ts";
 import type { Asked, ModelCall } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
 
-/** Under which name the message of a step stands in requests and ledgers, and its answer in the journal. */
+/** The name of a step's message in requests and ledgers, and of its answer in the journal. */
 export const COMPLETE = "complete";
 
-/** The kind of the frame in which it stands. */
+/** The kind of the frame that holds it. */
 const HANDLER = ownKind("handler");
 
-/** What a step's request may answer with if it does not say how much. */
+/** The default answer size of a step's request. */
 const USUAL_TOKENS = 4_096;
 
 /** How a request is sent: `ask` of the turn. */
@@ -61,7 +61,7 @@ async function askOnce(state: TurnState, compilation: Compilation, asked: Asked,
   const text = await askModel(state, compilation, asked, ask);
   const end = () => store.endCall(scope, key, { text: untrusted(text), failed: false }, clock.recorded());
   if (journal.state === "new") await retryWhileBusy(end);
-  // What an earlier turn has begun has its entry there, and is asked again after this one.
+  // Calls that an earlier turn started have an entry there, and are asked again after this one.
   else await end().catch(() => undefined);
   state.lease.signal.throwIfAborted();
   return text;

@@ -9,7 +9,7 @@ const BINDING = {
   cardOf: (ref: string) => ({ ...cardOf(ref), tailMode: "delta" as const, reasoningBoundToHistory: true }),
 };
 
-/** A reply with reasoning that can be told from any other by its signature. */
+/** A reply with reasoning that is identified by its signature. */
 const thinks = (n: number, then: ScriptedReply["parts"]): ScriptedReply => ({
   parts: [{ reasoning: `Thought ${n}.`, metadata: { anthropic: { signature: `sig-${n}` } } }, ...then],
 });
@@ -26,7 +26,7 @@ const cutsIn = (sent: readonly Request[]): readonly number[] => {
   return starts.flatMap((start, n) => (n > 0 && start !== starts[n - 1] ? [n] : []));
 };
 
-/** Says so many things to an agent whose model binds its reasoning; each answer is reasoned. */
+/** Sends this many messages to an agent whose model binds its reasoning; each answer has reasoning. */
 async function talked(turns: number) {
   const script = Array.from({ length: turns }, (_, n) => thinks(n + 1, [{ text: `Aye ${n + 1}.` }]));
   const stand = await testRuntime(script, { agent: agentWith(2_500), parts: BINDING });

@@ -47,7 +47,7 @@ import type { LaterAnswer } from "./steps.ts";
 import { add, claimOf, isCalled, journalKey, plan, type TurnState, usedOf } from "./turn-state.ts";
 import { leftOpen, withWord } from "./waits.ts";
 
-/** What a round came to: why the turn ends, or what goes into the next request. */
+/** The outcome of a round: why the turn ends, or what goes into the next request. */
 export interface Round {
   readonly stop: StopReason | undefined;
   readonly messages: readonly TranscriptMessage[];
@@ -130,7 +130,7 @@ async function* withProgress<T>(
   }
 }
 
-/** All results, each in its share of the room; the last with the platform's word, where there is one. */
+/** All results, each in its share of the budget; the last with the platform's note, if there is one. */
 function frameResults(
   state: TurnState,
   compilation: Compilation,
@@ -148,7 +148,7 @@ function stopOf({ finish }: Reply): StopReason {
 
 /** The limit that keeps the turn from calling its model again. */
 export function limitReached(state: TurnState): StopReason | undefined {
-  // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
+  // This comes first: a turn that runs out of funds before it has said anything fails, and its messages keep waiting.
   const gone = goneOf(state.left);
   if (gone !== undefined) return gone.of.stop.reason;
   if (usedOf(state).modelCalls >= state.setup.limits.modelCalls) return "modelCalls";
@@ -205,7 +205,7 @@ async function answerCall(
     return refuseCall(noSuchTool(call.tool, state.setup.agent.tools), "agent");
   }
   const only = state.setup.parameters?.tools;
-  // The tool that finds others may be called wherever others may.
+  // The tool that finds others is allowed wherever they are.
   if (only !== undefined && !only.includes(call.tool) && tool.forwards === undefined)
     return refuseCall(notForThisMessage(call.tool, only));
   const { finder, isReady } = deferral(state, compilation, call.tool);
@@ -319,7 +319,7 @@ async function runCall(state: TurnState, tool: Tool, call: CallPart, { taint, pr
     signal: lease.signal,
     progress,
   });
-  // What a call did outside is journaled first, also when its turn has ended meanwhile.
+  // An external effect is journaled first, even if its turn has ended in the meantime.
   if (tool.effect !== "external") lease.signal.throwIfAborted();
   return ran;
 }
@@ -340,7 +340,7 @@ export function lastWord(state: TurnState): string | undefined {
   return unansweredOf(state) === undefined ? LAST_REPLY : LAST_REPLIES;
 }
 
-/** Whether a call is a reply to one of several senders: it is given also in the last round, for nothing has to be told of it. */
+/** Whether a call is a reply to one of several senders: these run in the last round too, because their results need no reply. */
 const isReply = (state: TurnState, { tool }: CallPart, limit: StopReason): boolean =>
   tool === REPLY_TOOL && (limit === "modelCalls" || limit === "toolCalls") && unansweredOf(state) !== undefined;
 

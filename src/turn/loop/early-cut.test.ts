@@ -17,7 +17,7 @@ function talker(change: Partial<Agent["budgets"]> = {}): Agent {
   });
 }
 
-/** So many turns a minute apart, then one after a pause; with what it told. */
+/** This many turns a minute apart, then one after a pause; returns what it sent. */
 async function talked(turns: number, pause: number, agent = talker()) {
   const stand = await testRuntime(
     Array.from({ length: turns + 3 }, () => "Aye."),

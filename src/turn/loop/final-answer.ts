@@ -20,7 +20,7 @@ import { inWindow } from "./setup.ts";
 import type { Ending } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";
 
-/** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
+/** The agent's answer, or, if it does not fit the agent's `output`, the message that asks the model to answer again. */
 export type AnswerVerdict =
   | { readonly stop: StopReason; readonly reply: Spoken | null }
   | { readonly reply?: undefined; readonly again: TranscriptMessage };
@@ -29,8 +29,8 @@ export type AnswerVerdict =
 const ATTEMPTS = 2;
 
 /**
- * The agent's answer, as the contact reads it: all that it said in the turn, or, where it declares an `output`, its last
- * answer as JSON in one line.
+ * The agent's answer, as the contact reads it: all the turn's text, or, if the agent declares an `output`, its last answer as JSON in one
+ * line.
  * @throws StrataError the refusal of funds that ended the turn before it had said anything; `output_invalid` when the
  * second answer does not fit either, or the turn ended early otherwise
  */
@@ -79,7 +79,7 @@ function endedBy({ setup, left }: TurnState, stop: StopReason): StrataError | un
   return gone?.of.refusal(setup.agent, gone.dollars);
 }
 
-/** What the model said in each message of the turn. */
+/** The model's text in each message of the turn. */
 const textsByMessage = ({ added }: TurnState): readonly (readonly string[])[] =>
   added.map(({ message }) =>
     message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
@@ -90,7 +90,7 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
   return said.trim() === "" ? null : spoken(said);
 }
 
-/** What the agent has said in the turn: by a call to its only sender, else all its texts. */
+/** The agent's reply: by a call to its only sender, else all its texts. */
 export const saidSoFar = (state: TurnState): Spoken | null => soleReply(state) ?? wholeOf(textsByMessage(state));
 
 /** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */

@@ -19,11 +19,11 @@ it("25.2 storing messages and a turn over them take processor time in proportion
   }, 200);
 }, 60_000);
 
-/** The steps of a turn whose work is counted. What is neither the claim nor the commit gathers, frames and compiles. */
+/** The steps of a turn whose work is counted. All work other than the claim and the commit gathers, frames and compiles. */
 const STEPS = ["claim", "compile", "settle"] as const;
 type Step = (typeof STEPS)[number];
 
-/** What was done in a step: statements of the database, rows that they gave, characters that they took, were cleaned or counted. */
+/** The work of a step: database statements, rows returned, characters returned, cleaned or counted. */
 interface Work {
   statements: number;
   rows: number;
@@ -46,7 +46,7 @@ interface Waiting {
   readonly total?: number;
 }
 
-/** The work of one turn over so many waiting messages, step by step. */
+/** The work of one turn over this many waiting messages, step by step. */
 async function workOf({ messages, total }: Waiting): Promise<Counted> {
   const work: Counted = { claim: noWork(), compile: noWork(), settle: noWork() };
   let step: Step = "compile";

@@ -36,7 +36,7 @@ import { inWindow, keepOf, limitOf } from "./setup.ts";
 import type { FoundThread, FrozenBlock, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
 
-/** What a turn's first request is about. */
+/** The subject of a turn's first request. */
 export interface Occasion {
   readonly scope: ContactScope;
   readonly turn: TurnId;
@@ -45,14 +45,14 @@ export interface Occasion {
   readonly results?: readonly TranscriptMessage[];
   /** How far the run has come, where this turn continues it. */
   readonly progress?: TurnProgress;
-  /** What the run is about, where this turn has only results: recall searches for it. */
+  /** The subject of the run, if this turn has only results: recall searches for it. */
   readonly about?: readonly StoredEvent[];
   /** Whose thread is whose, where the events are of several senders. */
   readonly senders?: ReadonlyMap<ThreadId, ContactId>;
   readonly epoch: Epoch | undefined;
   /** Nothing before the conversation's first turn. */
   readonly thread?: Thread | undefined;
-  /** Why the running epoch ends with this turn; left out, it continues. */
+  /** Why the running epoch ends with this turn; if omitted, it continues. */
   readonly renewal?: Renewal | undefined;
   /** Set once the provider's cache of the thread has expired. */
   readonly cold?: ColdCache | undefined;
@@ -72,8 +72,8 @@ export interface Prepared {
 }
 
 /**
- * Compiles the turn's first request. A tool works on what a layer lists: where that layer is left out, the request is compiled again without
- * the tool, and a running epoch goes on without it.
+ * Compiles the turn's first request. A tool works on what a layer lists: if that layer is left out, the request is compiled again without
+ * the tool, and a running epoch continues without it.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
 export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
@@ -112,11 +112,11 @@ async function withoutTools(setup: TurnSetup, names: readonly ToolName[]): Promi
 
 /**
  * Asks the live layers' sources in parallel under their deadline, then compiles. If compiling cut what the sources left out because the
- * model would see it anyway, they are asked once more.
+ * model would see it anyway, they are asked again.
  */
 async function compileGathered(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const { agent } = setup;
-  // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summarized.
+  // Each turn of a log is independent: nothing of the thread's epoch is seen, cut or summarized.
   const running = agent.history === "log" ? undefined : occasion.epoch;
   const undone = await undoneFor(parts.store, occasion.thread);
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
@@ -170,7 +170,7 @@ async function atStart(parts: TurnParts, setup: TurnSetup, found: FoundThread): 
 
 const NOTHING: FrozenBlock = { forgotten: false, saved: [], notes: [] };
 
-/** What the model sees otherwise than the sources assumed: a cut removes messages, and frozen memories may have had no room. */
+/** Where the model's view differs from what the sources assumed: a cut removes messages, and frozen memories may not have fit. */
 function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation): AtStart["seen"] | undefined {
   const frozen = frozenIn(epoch);
   const same = frozen.length === seen.frozen.length && frozen.every((id, i) => id === seen.frozen[i]);
@@ -316,7 +316,7 @@ async function countLong({ countAhead }: Parts, events: Occasion["events"], epoc
     content.every((part) => !isMedia(part) && 4 * partText(part).length < LONG),
   );
   if (countAhead === undefined || isShort) return;
-  // In its frame, as it is sent, and without it, as it is measured when it has to be cut.
+  // In its frame, as it is sent, and without it, which is how it is measured when it has to be cut.
   const whole = wholeMessage(events, { above: saidAbove(epoch?.transcript ?? []), count: () => 0 });
   const framed = whole.message.parts.flatMap((part) => (part.type === "text" ? part.text : []));
   const bare = events.flatMap(({ content }) => content.flatMap((part) => (isMedia(part) ? [] : partText(part))));
@@ -340,7 +340,7 @@ export function allowances(
       {
         name,
         ...(Number.isFinite(calls) && { calls }),
-        // What every call meets is no condition worth a word.
+        // A condition that every call meets need not be mentioned.
         ...(outOfState(tool, IN_TURN) !== undefined && { states: tool.states ?? [] }),
         ...(tool.waiting && { waiting: async () => (await tool.waiting?.(agent)) ?? [] }),
       },
@@ -352,9 +352,9 @@ export function allowances(
 const MOST_THREADS = 1_000;
 
 /**
- * What has not happened on a fork: the turns after the fork's point that its parent, and other forks from the same point, had run
- * when it was made, with their messages. A model that answers the same message again must not see those answers. What was said
- * elsewhere, or later, is known as on every thread.
+ * What has not happened on a fork: the turns after the fork's point that its parent, and other forks from the same point, had run when it
+ * was made, with their messages. A model that answers the same message again must not see those answers. Everything said elsewhere, or
+ * later, is known as on every thread.
  */
 async function undoneFor(store: Store, thread: Thread | undefined): Promise<ReadonlySet<string>> {
   if (thread?.forkedFrom === undefined) return NONE;

@@ -8,7 +8,7 @@ import { actorId, agentName, allow, contactId, type Message } from "../../protoc
 import { endOf, message, OPERATOR, ORG, testRuntime } from "../index.contract.ts";
 import type { Outgoing, TurnSteps } from "../index.ts";
 
-/** Does with each reply as it is told. */
+/** Handles each reply as instructed. */
 const sending = (outgoing: (text: string) => Outgoing | undefined, by = "desk"): TurnSteps => ({
   outgoing: { by, applies: () => true, outgoing: async (_turn, { text }) => outgoing(text) },
 });

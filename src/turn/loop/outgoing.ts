@@ -20,13 +20,13 @@ import { add, type TurnState } from "./turn-state.ts";
 export const isHeld = (state: TurnState): boolean => stepsFor(state).length > 0;
 
 function stepsFor({ parts, setup, lease, replyTo }: TurnState): readonly OutgoingStep[] {
-  // What an agent answers another, or a recording says, is not sent to anybody.
+  // What an agent answers another, or a recording says, is not sent out.
   return replyTo === "nobody" ? [] : parts.steps.outgoing(setup.agent, lease.claim.thread);
 }
 
 /**
- * What goes out in place of what the model said: the end of the turn, and in a turn of several senders each one's reply. The transcript
- * keeps the model's own words, as they were sent (law 1); what the agent must know of the difference is added behind them.
+ * What is sent in place of the model's text: the end of the turn, and in a turn with several senders each reply. The transcript keeps the
+ * model's own words, as they were sent (law 1); what the agent must know about the difference is appended.
  */
 export async function withOutgoing(state: TurnState, ending: Ending): Promise<Ending> {
   const steps = stepsFor(state);
@@ -47,14 +47,14 @@ export async function withOutgoing(state: TurnState, ending: Ending): Promise<En
   }
 }
 
-/** Who gets the turn's own text: nobody in a turn of several senders, who have a reply each. */
+/** Who gets the turn's own text: no one in a turn with several senders, who each have their own reply. */
 function receiverOf(state: TurnState): ContactId | undefined {
   if (unansweredOf(state) === undefined) return state.lease.claim.thread.scope.contact;
   const [only, ...others] = handledOf(state);
   return others.length === 0 ? only?.thread.scope.contact : undefined;
 }
 
-/** One reply through all steps, and what the agent is told of it. Null: it goes to nobody. */
+/** Passes one reply through all steps; also returns the agent's note about it. Null: it is not sent. */
 async function out(state: TurnState, steps: readonly OutgoingStep[], reply: OutgoingReply): Promise<Spoken | null> {
   let text = reply.text;
   let isTold = false;
@@ -78,8 +78,8 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
 const WARNING = ownKind("warning");
 
 /**
- * Behind the model's words, in a frame: the next request has it where the conversation grows. Behind open calls only results may stand:
- * there, the turn that goes on tells it.
+ * Appended to the model's text, in a frame: the next request has it where the conversation grows. Only results may follow open calls:
+ * there, the turn that continues adds the note.
  */
 function tell(state: TurnState, { waits }: OutgoingReply, sentence: string): void {
   const { setup, lease, requests, answered, parts } = state;
@@ -95,7 +95,10 @@ function warning(sentence: string, { taints, at }: { readonly taints: readonly T
   return { message: { role: "user", parts: [{ type: "text", text }] }, trust } as const;
 }
 
-/** What a turn that goes on tells its model behind the results of what it said before it waited: that it went to nobody, and why, or what was sent instead. */
+/**
+ * The note that a continuing turn adds after the results: that what the model said before it waited was not sent, and why, or what was sent
+ * instead.
+ */
 export function toldOf(before: TurnRecord | undefined, at: number): readonly ReturnType<typeof warning>[] {
   if (before?.end?.status !== "waiting") return [];
   const { reply } = before.end;

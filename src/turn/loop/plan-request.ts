@@ -26,15 +26,15 @@ import { closedChannels } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { TurnSetup } from "./steps.ts";
 
-/** What was sent before a turn: what a provider's cache may still hold, and at which pace it is asked. */
+/** What was sent before a turn: what a provider's cache may still hold, and how frequently it is asked. */
 export interface Past {
   /** By the thread. */
   readonly sent: readonly SentRequest[];
-  /** By all threads of the agent that people talk on; looked up only where it changes something. */
+  /** By all threads of the agent that people talk on; looked up only if it changes something. */
   readonly starts: readonly RequestStart[];
   /** Which thread it is, once there is one. */
   readonly thread?: ThreadId;
-  /** The prefix that the thread sent last, and what stood behind it before the thread's own messages, in its last epoch. */
+  /** The prefix that the thread sent last, and what followed it before the thread's own messages, in its last epoch. */
   readonly prefix?: Prefix;
   readonly start?: { readonly epoch: number; readonly messages: readonly Message[] };
   /** The provider's id of the thread's newest answer, if the model's provider compares requests. */
@@ -45,14 +45,14 @@ export interface Past {
 
 export const NO_PAST: Past = { sent: [], starts: [] };
 
-/** What the record says of a thread's past; where there is no thread yet, of what its agent's others did. */
+/** The record's view of a thread's past; if there is no thread yet, of the agent's other threads. */
 export async function pastOf(
   parts: Parts,
   { agent, card, model }: TurnSetup,
   { scope, thread, turns, epoch }: Whose,
 ): Promise<Past> {
   const { store } = parts;
-  // Threads whose turns stand alone all begin alike: what one wrote, the others read.
+  // Threads with independent turns all start alike: what one wrote, the others read.
   const asksOthers = hasLifetimes(card) || agent.history === "log";
   const answer = thread && model.compares ? await store.lastAnswer(scope, thread, model.wire) : undefined;
   return {
@@ -74,7 +74,7 @@ const opening = ({ transcript }: Pick<Epoch, "transcript">): readonly Message[] 
 interface Whose {
   readonly scope: ContactScope;
   readonly thread: ThreadId | undefined;
-  /** How many turns have ended there, where nobody else ends one meanwhile. */
+  /** How many turns have ended there, if no one else ends one in the meantime. */
   readonly turns?: number;
   readonly epoch: Epoch | undefined;
 }
@@ -83,14 +83,14 @@ interface Whose {
 export interface Underway {
   readonly setup: TurnSetup;
   readonly past: Past;
-  /** What the turn itself has sent. */
+  /** The requests that the turn itself has sent. */
   readonly requests: readonly RequestRecord[];
 }
 
 /**
- * The thread's answered requests to this model before the one that is made now, and how many of its messages each had sent
- * already. Within an epoch what was sent is sent again, but for what a turn that failed had added; another epoch has the prefix
- * in common, as far as it was not edited, and after a cut what the cuts before it have left.
+ * The thread's answered requests to this model before the current one, and how many of its messages each had sent already. Within an epoch
+ * everything sent is sent again, except what a failed turn had added; another epoch shares the prefix, as far as it was not edited, and
+ * after a cut what the cuts before it have left.
  */
 function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compilation): readonly EarlierRequest[] {
   const { framed, place } = tailPlanOf(setup.card, setup.agent.liveLayers);
@@ -125,7 +125,7 @@ function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compila
   });
 }
 
-/** What other threads sent of the prefix that all of a log's senders share, marked as it is marked now. */
+/** What other threads sent of the prefix that all of a log's senders share, with the current breakpoints. */
 function sharedRequests(
   { setup: { agent }, past }: Underway,
   breakpoints: readonly Breakpoint[],
@@ -176,10 +176,10 @@ export function planRequest(
   return lifetimes.shared === "5m" && lifetimes.thread === "5m" ? short : plan(lifetimes);
 }
 
-/** Whether anything behind the prefix is sent again: of a turn that stands alone only where its model may call a tool. */
+/** Whether anything behind the prefix is sent again: in an independent turn, only if its model may call a tool. */
 const isReadAgain = ({ setup: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
 
-/** How long the breakpoints shall keep, by the pace of the thread and of all the agent's threads. */
+/** How long the breakpoints should last, by the pace of the thread and of all the agent's threads. */
 function lifetimesFor(
   { setup: { card, agent }, past }: Underway,
   { read, write }: Prediction,
@@ -191,7 +191,7 @@ function lifetimesFor(
   const prior = paceOf(byThread.map(timesOf), card.lifetimes);
   return {
     shared: sharedLifetime(paceOf([timesOf(past.starts)], card.lifetimes), multipliers),
-    // What comes after the shared prefix is read by the same turn or by none.
+    // Only the same turn can read what comes after the shared prefix.
     thread:
       agent.history === "log"
         ? "5m"

@@ -23,7 +23,7 @@ import { defineTool, toolset } from "../tools/index.ts";
 const CONTACTS = 4;
 const MESSAGES = 10;
 
-/** What somebody outside knows: it must be there after any power cut. */
+/** What an outside observer knows: it must still be there after any power cut. */
 type Told =
   | { readonly what: "accepted"; readonly scope: ContactScope; readonly thread: ThreadId; readonly event: string }
   | { readonly what: "acted"; readonly turn: TurnId; readonly bell: string }
@@ -36,9 +36,9 @@ interface Cut {
 }
 
 /**
- * Conversations side by side in one program, with calls that act outside, over a disk that loses power again and again. Returns how many
- * power cuts there were and how much was told before them.
- * @throws Error where something that went out is not there afterwards, or the record does not verify
+ * Concurrent conversations in one program, with calls that act outside, over a disk that repeatedly loses power. Returns how many power
+ * cuts there were and how much was reported before them.
+ * @throws Error if something that was sent is not there afterwards, or the record does not verify
  */
 export async function surviveOutages(
   seed: number,

@@ -40,7 +40,7 @@ describe("what a call is expected to be billed", () => {
       if (request === undefined) throw new Error("it was not sent");
       const now = seenOf(request, count, { at: record.at, model: WIRE });
       const bill = simulate([...seen, now], rulesOf(cardOf(WIRE))).at(-1);
-      // What an unanswered call leaves in the cache, nobody knows.
+      // What an unanswered call leaves in the cache is unknown.
       if (record.reply !== null) seen.push(now);
       const { read = 0, write5m = 0, write1h = 0, input = 0 } = bill ?? {};
       return { read, write: write5m + write1h, writeLong: write1h, input };

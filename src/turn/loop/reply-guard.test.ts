@@ -47,7 +47,7 @@ const VAULT: Vault = {
   },
 };
 
-/** What goes out, piece by piece, and what is kept. */
+/** What is sent, chunk by chunk, and what is stored. */
 function said(agent: Agent, pieces: readonly string[]) {
   const guard = replyGuard(agent, VAULT);
   const out = [...pieces.map((piece) => guard.push(piece)), guard.end()];
@@ -58,7 +58,7 @@ function said(agent: Agent, pieces: readonly string[]) {
 
 const plain = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
 
-/** The longest run of the rules' words that stands in a text. */
+/** The longest run of the rules' words that appears in a text. */
 function longestRun(text: string): number {
   const [all, inside] = [plain(RULES).split(" "), ` ${plain(text)} `];
   let longest = 0;

@@ -18,7 +18,7 @@ import {
   type Vault,
 } from "../../protocol/index.ts";
 
-/** What stands for words that were withheld. */
+/** Replaces words that were withheld. */
 const WITHHELD = "[…]";
 
 /** Filters what a model says: removes the values of secrets, keys of well-known forms, and longer quotes from private layers. */
@@ -27,15 +27,15 @@ interface ReplyGuard {
   push(delta: string): string;
   /** The rest, when no more come. */
   end(): string;
-  /** The whole answer, as it is kept and goes into the next request. */
+  /** The whole answer, as it is stored and goes into the next request. */
   reply(whole: Reply): Reply;
-  /** What was withheld, for those who may know. */
+  /** The withheld text, for those who may see it. */
   readonly withheld: () => readonly Extract<TurnEvent, { type: "withheld" }>[];
 }
 
 const made = new WeakMap<Agent, PrivateWords>();
 
-/** The texts of an agent that no reply may quote: those that nobody may change, except layers that allow it. */
+/** An agent's texts that no reply may quote: the immutable ones, except layers that allow it. */
 function privateOf(agent: Agent): PrivateWords {
   const known = made.get(agent);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export function replyGuard(agent: Agent, vault: Vault): ReplyGuard {
   const scan = scanFor(words);
   const layers = new Map<LayerId, number>();
   const stream = withoutValues(vault);
-  /** What is not released yet, and where it begins. */
+  /** The text that is not released yet, and where it begins. */
   let held = "";
   let released = 0;
   let first = 0;

@@ -29,7 +29,7 @@ const saving = (content: string) => ({
   end: { finish: "calls" as const },
 });
 
-/** The last text of a request about the turn's limits, and whatever stands behind it. */
+/** The last text of a request about the turn's limits, and any text after it. */
 function lastOf({ messages, tail }: Request): string {
   const texts = [
     ...messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : []))),

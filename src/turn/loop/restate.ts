@@ -5,7 +5,7 @@ import { lastWord } from "./calls.ts";
 import { allowances } from "./gather.ts";
 import { claimOf, type TurnState, usedOf } from "./turn-state.ts";
 
-/** How far a turn has come: what is left of its limits, and who has a reply already. */
+/** The turn's progress: what is left of its limits, and who has a reply already. */
 export function progressOf(state: TurnState): TurnProgress {
   const { modelCalls, toolCalls } = state.setup.limits;
   const used = usedOf(state);
@@ -26,7 +26,7 @@ export function progressOf(state: TurnState): TurnProgress {
 export async function restated(state: TurnState, compilation: Compilation): Promise<Restated> {
   const { parts, setup, lease } = state;
   const { agent, count } = setup;
-  // Who is alone is answered by the final text: before that, nothing changes in what is to be answered.
+  // A single sender is answered by the final text: until then, nothing changes in what is to be answered.
   const live = unansweredOf(state) === undefined ? {} : parts.steps.restated(parts, agent);
   const layers = agent.layers.filter(({ source: { kind } }) => kind === "allowance" || live[kind] !== undefined);
   if (layers.length === 0) return { compilation };

@@ -16,10 +16,10 @@ const vault: Vault = {
   settled: (text) => text.length,
 };
 
-/** So many characters, with the value of a secret among them. */
+/** Text of this many characters that contains a secret's value. */
 const holding = (characters: number): string => `${VALUE} ${"a".repeat(characters - VALUE.length - 1)}`;
 
-/** What is kept for the layer `loop` once the agent has written it, and what the agent was answered. */
+/** What is stored for the layer `loop` after the agent's write, and the answer to the agent. */
 async function writing(content: string, inbox?: string) {
   const { layers } = automaton();
   const agent = automaton({

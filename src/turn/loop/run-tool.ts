@@ -33,12 +33,12 @@ const callers = new WeakMap<ToolContext, RunningTurn>();
 /** The turn that makes a call; nothing for one that runs between two turns. */
 export const callerOf = (context: ToolContext): RunningTurn | undefined => callers.get(context);
 
-/** What a run is given, and what ends it. */
+/** The inputs of a run, and what ends it. */
 export interface Running {
-  /** The turn that makes the call; left out, it runs between two turns. */
+  /** The turn that makes the call; if omitted, it runs between two turns. */
   readonly caller?: RunningTurn;
   readonly context: Omit<ToolContext, "signal" | "secret" | "progress">;
-  /** Who hears how far it has come; left out, nobody. */
+  /** Receives progress; optional. */
   readonly progress?: (message: Untrusted) => void;
   /** `Infinity` for no limit. */
   readonly seconds: number;
@@ -97,8 +97,8 @@ export async function runTool(
 }
 
 /**
- * Runs it to its end, whether or not somebody still waits. If its contact was erased in the meantime, a file that it wrote would stay,
- * so the contact's files are deleted once more.
+ * Runs it to its end, whether or not a caller still waits. If its contact was erased in the meantime, a file that it wrote would stay, so
+ * the contact's files are deleted again.
  */
 async function acted(
   { store, removeFiles }: Parts,
@@ -162,7 +162,7 @@ export async function redacted(text: Untrusted): Promise<Untrusted> {
   return untrusted(kept);
 }
 
-/** What a call came to, with the names of secrets in the place of their values. */
+/** The outcome of a call, with secrets' values replaced by their names. */
 export function hidden(
   { vault, store }: Pick<Parts, "vault" | "store">,
   { text, failed, media, writes, trust, reply }: ToolOutcome,
@@ -183,7 +183,7 @@ export function hidden(
 export const IN_TURN: AgentState = "executing actions";
 export const BETWEEN_TURNS: AgentState = "idle";
 
-/** Why a tool may not be called in a state, as the rest of a sentence about it; nothing where it may. */
+/** Why a tool may not be called in a state, as the end of a sentence about it; undefined if it may. */
 export function outOfState({ states }: Tool, state: AgentState): string | undefined {
   if (states === undefined || states.includes(state)) return undefined;
   return wrongState(states, state);

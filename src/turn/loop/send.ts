@@ -31,22 +31,22 @@ import { parametersOf, withOmitted } from "./setup.ts";
 import type { ModelCall, TurnSetup } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";
 
-/** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
+/** The outcome of a model call, and what remains of it: the tail that the provider has cleared, and the model's text. */
 export interface Answer {
   readonly reply: Reply;
   /** Nothing where the model said nothing. */
   readonly said: readonly TranscriptMessage[];
-  /** What was sent, which the turn continues from. */
+  /** The sent request, from which the turn continues. */
   readonly compilation: Compilation;
   /** Work in place of the model acts outside and was interrupted before: the turn ends without an answer. */
   readonly interrupted?: true;
-  /** Calls that are not run, for they are longer than what has room in the next request: by id, why. */
+  /** Calls that are not run because they are too long for the next request: id to reason. */
   readonly tooLong?: ReadonlyMap<string, string>;
 }
 
 /**
- * Sends one request of the turn and passes on the words as they arrive. If the provider rejects the model's earlier reasoning, the
- * request is sent once more without it, in a new epoch; the cause is determined and recorded.
+ * Sends one request of the turn and streams the answer. If the provider rejects the model's earlier reasoning, the request is sent again
+ * without it, in a new epoch; the cause is determined and recorded.
  * @throws StrataError as `ask`
  */
 export async function* send(state: TurnState, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
@@ -113,8 +113,8 @@ const SHORT_RESULT = 150;
 const BEGINNING = 200;
 
 /**
- * What the model said, as the next request holds it. If its calls leave no room for their answers, the longest of them are kept with
- * the beginnings of their texts only, and the model reads that they were not run: the turn does not fail.
+ * The model's answer, as the next request holds it. If its calls leave no room for their results, only the beginnings of the longest ones'
+ * arguments are kept, and the model reads that they were not run: the turn does not fail.
  */
 function callsWithin(
   { setup: { count } }: TurnState,
@@ -232,8 +232,8 @@ interface EstimateInput extends Pick<TurnSetup, "card" | "count"> {
 }
 
 /**
- * A report is believed up to so many windows, or requested replies: a count that is not the provider's is a few times too small, a window may be
- * a guess, and a provider that runs tools by itself reports the sum of its rounds, each of which reads the whole prompt.
+ * The highest believable report, in windows or requested replies. An estimate is off by a small factor, a window may be a guess, and a
+ * provider that runs tools by itself reports the sum of its rounds, each of which reads the whole prompt.
  */
 const BELIEVED = 10;
 
@@ -260,7 +260,7 @@ interface AskResult {
   readonly reply: Reply | null;
 }
 
-/** What it has cost, in US dollars, goes into the record with it. */
+/** Records the request together with its cost in US dollars. */
 function recordRequest(
   state: TurnState,
   { epoch, own, ledger, taint }: Compilation,

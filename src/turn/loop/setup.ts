@@ -129,7 +129,7 @@ function checkPrice(
   throw unpriced(name, ref);
 }
 
-/** Money is limited, and nobody knows what a call of the model costs. */
+/** Money is limited, and the price of a model call is unknown. */
 export function unpriced(agent: AgentName, ref: string): StrataError {
   const message = `${agent} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
   return new StrataError("invalid_input", message, { agent, model: ref });
@@ -235,7 +235,7 @@ export function withOmitted(setup: ModelSetup, { omitted: _, ...ledger }: Ledger
   return omitted.length === 0 ? ledger : { ...ledger, omitted };
 }
 
-/** What the call asks for replaces what the agent declares. */
+/** The call's parameters override the agent's. */
 function sampling({ agent, card, reasoning, parameters: { temperature, topP } = {} }: ModelSetup) {
   const given = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
   return samplingFor(card, Object.keys(given).length > 0 ? given : (agent.parameters ?? {}), reasoning);

@@ -14,7 +14,7 @@ async function turnWith(...steps: readonly TurnSteps[]): Promise<{
   readonly run: () => AsyncGenerator<TurnEvent>;
   readonly waiting: () => Promise<number>;
 }> {
-  // Who has funds needs a price.
+  // An agent with funds needs a price.
   const on = await testRuntime(["Hi!"], { parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") } });
   const core = createRuntime(on.parts, steps);
   const conversation = { agent: on.agent.name, contact: contactId("ann"), channel: "test", key: "main" };
@@ -24,7 +24,7 @@ async function turnWith(...steps: readonly TurnSteps[]): Promise<{
   return { on, run: () => core.runtime.run(OPERATOR, thread), waiting };
 }
 
-/** Writes down what it is told. */
+/** Writes down each event that it receives. */
 function telling(name: string, told: string[]): TurnSteps {
   return {
     setup: async (_parts, setup) => {

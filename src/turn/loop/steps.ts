@@ -60,7 +60,7 @@ export interface TurnSetup {
   readonly limits: Budgets["turn"];
   /** How well the agent can pay for itself, as the turn begins. */
   readonly tier: SurvivalTier;
-  /** How many waiting messages a turn takes at most, besides answers to open calls; left out, all that it has room for. */
+  /** The maximum number of waiting messages in a turn, besides answers to open calls; if omitted, all that fit. */
   readonly messages?: number;
   /** Texts for layers of the prefix that come from neither the declaration nor an edit. In a running epoch, what is new in them is sent. */
   readonly texts?: ReadonlyMap<LayerId, LayerContent>;
@@ -68,11 +68,14 @@ export interface TurnSetup {
   readonly withoutTools?: (names: readonly ToolName[]) => Promise<TurnSetup>;
   /** How the model is to answer in this turn, instead of the agent's own way. */
   readonly parameters?: CallParameters;
-  /** How much the model is told to reason, where it has a setting for that. */
+  /** How much the model should reason, if it has a setting for that. */
   readonly reasoning?: Parameters["reasoning"];
 }
 
-/** What a turn is made from: the parts, what this program's other turns spend, the steps that features add, what it knows of waiting threads, and who waits for a place. */
+/**
+ * What a turn is made from: the parts, what this program's other turns spend, the steps that features add, what is known of waiting
+ * threads, and the callers waiting for a place.
+ */
 export interface TurnParts extends Parts {
   readonly spending: SpendTracker;
   readonly steps: Steps;
@@ -85,7 +88,7 @@ export interface Beginning {
   readonly agent: Agent;
   /** On which thread, where that is known already. */
   readonly thread?: Thread;
-  /** The contact with whom no other turn of the agent may run at the same time; left out, others may. */
+  /** The contact with whom no other turn of the agent may run at the same time; if omitted, others may. */
   readonly alone?: ContactId | null;
   /** Whether anything waits for the turn, or will: without that, nothing is refused. */
   readonly waits: () => Promise<boolean>;
@@ -104,15 +107,15 @@ export interface RunningTurn {
   /** What of the run's limits is left for a call. The run itself keeps one model call, for its answer. */
   readonly limitsLeft: () => Budgets["turn"];
   /**
-   * What was said before this run, summed up by the agent's own model: a request of this turn. Undefined where nothing was, or where it
-   * cannot be made. Asked again, it is the same.
+   * A summary of what was said before this run, by the agent's own model: a request of this turn. Undefined if there was nothing, or if it
+   * cannot be made. Further calls return the same summary.
    */
   readonly sumUp: () => Promise<Summary | undefined>;
   /** The key under which features leave an `outcomePart` for their `onCommit`. */
   readonly extras: object;
 }
 
-/** What somebody outside begins or says. */
+/** What an outside sender starts or says. */
 export interface Outside {
   readonly agent: Agent;
   readonly scope: ContactScope;
@@ -124,12 +127,12 @@ export interface Outside {
   readonly events: readonly NewEvent[];
 }
 
-/** Which version of which agent, and on which thread, where there is one. */
+/** The agent, its version and, if there is one, the thread. */
 export interface Pinned extends Pick<Thread, "version">, Partial<Pick<Thread, "id">> {
   readonly scope: Pick<Scope, "org" | "agent"> & { readonly contact?: ContactId | null };
 }
 
-/** What a setup is made for. */
+/** The context of a setup. */
 interface SetupAround {
   readonly options: RunOptions;
   readonly thread: Pinned;
@@ -144,23 +147,23 @@ export interface FoundThread {
 
 /** What must be known about the memories at the start of the request before the sources are asked. */
 export interface FrozenBlock {
-  /** What would be frozen there if the turn opens an epoch; left out, nothing. */
+  /** What would be frozen there if the turn opens an epoch; if omitted, nothing. */
   readonly frozen?: FrozenMemory;
   /** Something that the running epoch shows was forgotten: it must not be sent again. */
   readonly forgotten: boolean;
-  /** All that could stand there, the newest first. */
+  /** Everything that could be there, the newest first. */
   readonly saved: readonly Memory[];
   readonly notes: Gathered["notes"];
 }
 
-/** What a tool says of a call whose answer comes later: the turn ends `waiting`, and its run goes on with the answer. */
+/** A tool's result for a call that is answered later: the turn ends `waiting`, and its run continues with the answer. */
 export interface LaterAnswer {
   readonly waitsFor: WaitsFor;
   /** Whether other messages wait until it is answered. Default: while an agent is asked. */
   readonly keeps?: boolean;
-  /** After so many seconds of real time it is answered with a sentence. Default: never. */
+  /** After this many seconds of real time it is answered with a sentence. Default: never. */
   readonly seconds?: number;
-  /** What it may use of the run's limits. */
+  /** How much of the run's limits it may use. */
   readonly reserved?: ReservedLimits;
   /** Threads that begin with the turn's commit, and answer the call: `caller` goes into their openings. */
   readonly starts?: (caller: Caller) => readonly Start[];
@@ -201,7 +204,7 @@ export interface Funds {
   /** How a turn ends that had said something when the money ran out, and the error of one that had not. */
   readonly stop: OwnStop;
   readonly error: OwnError;
-  /** What the record says of messages that a turn of several senders has not answered for want of it. */
+  /** The record's note for messages that a turn of several senders left unanswered because it was missing. */
   readonly unanswered: string;
   /** Whether this agent lives on it. */
   readonly holds: (agent: Agent) => boolean;
@@ -210,7 +213,7 @@ export interface Funds {
   readonly refusal: (agent: Agent, left: number) => StrataError;
 }
 
-/** What is left of an agent's money: in the period of its limit, and of the funds that it lives on. */
+/** What is left of an agent's money: in the period of its limit, and of its funds. */
 export interface MoneyLeft {
   readonly allowed: number;
   readonly funds: readonly { readonly of: Funds; readonly dollars: number }[];
@@ -227,26 +230,26 @@ export type CommitResult = "recorded" | "lost";
 
 /** A call of the model, as whoever may answer in its place sees it. */
 export interface ModelCall {
-  /** What would be sent, but for the breakpoints. */
+  /** The request to be sent, except for the breakpoints. */
   readonly request: Omit<Request, "breakpoints">;
   /** The lowest trust of all that it was made from. An answer has it, too. */
   readonly taint: Trust;
   /** The messages that the turn handles. */
   readonly events: readonly StoredEvent[];
   /**
-   * Asks the agent's model with this request and one message more at its end. The answer has passed the reply guard, and is journaled: a turn that is run
-   * again gets the same. The request counts for the limits of the turn and of the agent, and stands in the record.
-   * @throws StrataError as a request of the turn's own; `budget_too_small` if the message does not fit
+   * Asks the agent's model with this request and one more message at its end. The answer has passed the reply guard and is journaled: a
+   * turn that is run again gets the same. The request counts for the limits of the turn and of the agent, and is recorded.
+   * @throws StrataError as for the turn's own requests; `budget_too_small` if the message does not fit
    */
   readonly ask: (asked: Asked) => Promise<string>;
 }
 
-/** What a step asks the agent's model. */
+/** A step's question to the agent's model. */
 export interface Asked extends Pick<CallParameters, "temperature" | "maxTokens"> {
   readonly message: Untrusted;
 }
 
-/** What is answered in place of the model. Calls are checked and run like those of a model. */
+/** An answer in place of the model's. Its calls are checked and run like a model's. */
 export interface StepAnswer {
   readonly text: string;
   readonly calls?: readonly Pick<CallPart, "tool" | "input">[];
@@ -281,7 +284,7 @@ export interface Allowance {
   /** Whether money counts for this agent: a model without a known price is refused then. */
   readonly countsMoney: (parts: TurnParts, agent: Agent) => boolean;
   /**
-   * Before each call of the model, a summary's included: `most` US dollars at the most. What it throws keeps the call from being made.
+   * Before each call of the model, including a summary's, with its maximum cost `most` in US dollars. Throwing prevents the call.
    * Undefined: nothing is counted.
    */
   readonly reserve: (turn: RunningTurn, most: number) => Promise<Settle | undefined>;
@@ -295,19 +298,19 @@ export interface OutgoingReply {
   readonly waits: boolean;
 }
 
-/** What a step did with a reply. `told`: the agent reads in its next request what went out in place of its own words. */
+/** What a step did with a reply. `told`: the agent reads in its next request what was sent in place of its own words. */
 export type Outgoing =
   | { readonly text: string; readonly told: boolean }
-  /** It goes to nobody, and the agent reads why: the end of a sentence, as "a person must see it first". */
+  /** It is not sent, and the agent reads why: the end of a sentence, such as "a person must see it first". */
   | { readonly withheld: string };
 
-/** Changes or withholds what goes out. What it throws ends the turn as failed: nothing goes out unseen. */
+/** Changes or withholds outgoing text. Throwing ends the turn as failed: nothing is sent unseen. */
 export interface OutgoingStep {
   /** Who did it, as the record says it: `signature`. */
   readonly by: string;
   /** Whether it may change or withhold what this agent says there. Then only operators see words before the commit. */
   readonly applies: (agent: Agent, thread: Thread) => boolean;
-  /** Undefined: it goes out as it is. A step sees what the one before has made of it. */
+  /** Undefined: it is sent unchanged. A step sees the previous step's output. */
   readonly outgoing: (turn: RunningTurn, reply: OutgoingReply) => Promise<Outgoing | undefined>;
 }
 
@@ -316,7 +319,7 @@ export interface OutgoingStep {
  * that `app` passes.
  */
 export interface TurnSteps {
-  /** Whether somebody outside may begin this conversation, or say this there. What is thrown refuses it, and nothing is stored. */
+  /** Whether an outside sender may start this conversation, or say this there. Throwing refuses it, and nothing is stored. */
   readonly admit?: (parts: Parts, said: Outside) => Promise<void>;
   /** Before the claim: the limits of this turn, and the agent's tier. */
   readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
@@ -329,17 +332,17 @@ export interface TurnSteps {
   readonly blockedThreads?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   /** Before sources are asked, and outside of their deadline: for work that is worth a short wait. */
   readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
-  /** The thread is claimed. What is thrown here ends the turn as failed. */
+  /** The thread is claimed. Throwing here ends the turn as failed. */
   readonly onStart?: (turn: RunningTurn) => Promise<void>;
   /** What fills live layers of this agent in one turn. */
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
   /** The same for those whose text the turn itself changes: asked again after its calls, with `progress`. */
   readonly restated?: (parts: TurnParts, agent: Agent) => LiveSources;
-  /** What fills layers of its prefix that are no texts of the store. `active` are the edited texts; undefined if they cannot be read. */
+  /** Fills layers of its prefix that are not texts of the store. `active` are the edited texts; undefined if they cannot be read. */
   readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
   /** Memories for the start of an epoch, in frames. The first feature that answers decides. */
   readonly frozenBlock?: (parts: TurnParts, setup: TurnSetup, found: FoundThread) => Promise<FrozenBlock | undefined>;
-  /** What all live layers were filled with, as it is sent: to remove what would stand there twice. */
+  /** The contents of all live layers, as they are sent: to remove duplicates. */
   readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
   readonly answer?: AnswerStep;
   readonly outgoing?: OutgoingStep;
@@ -351,7 +354,7 @@ export interface TurnSteps {
   readonly received?: (parts: Parts, agent: AgentName, actor: Actor) => AlsoStored | undefined;
   /** Before a call runs, where its arguments are right and no limit forbids it. The first feature that has something instead decides. */
   readonly beforeCall?: (turn: RunningTurn, made: MadeCall) => CallInstead | undefined;
-  /** What the caller of the turn's thread reads of a turn that ends the call. The first feature that says something decides. */
+  /** What the caller of the turn's thread reads of a turn that ends the call. The first feature that returns something decides. */
   readonly saidToCaller?: (turn: RunningTurn, ending: Ending) => string | PayloadPart | undefined;
   /** The reader has the reply: they read the events of a turn that said something to the end. */
   readonly onReplyRead?: (turn: RunningTurn) => Promise<void>;

@@ -23,7 +23,7 @@ export interface StoredTexts {
   readonly active?: ActiveTexts;
 }
 
-/** The same where nothing was ever edited. */
+/** The same if nothing was ever edited. */
 export const declaredTexts = (agent: Agent): StoredTexts["contents"] =>
   contentsOf(agent, editable(agent), { versions: [], pointers: [] });
 
@@ -36,9 +36,9 @@ interface TextsOptions {
 }
 
 /**
- * Reads which texts of the agent are active: of its versioned layers, its soul and its skills. The store is asked once a turn, and not
- * at all for an agent without such layers. If it fails, the declared texts are sent, without skills, because one may have been
- * disabled, and a running epoch stays as it is (law 13).
+ * Reads which texts of the agent are active: of its versioned layers, its soul and its skills. The store is asked once a turn, and not at
+ * all for an agent without such layers. If it fails, the declared texts are sent, without skills, because one may have been disabled, and a
+ * running epoch stays unchanged (law 13).
  */
 export async function storedTexts(
   { store }: Pick<Parts, "store">,
@@ -68,8 +68,8 @@ export async function storedTexts(
 }
 
 /**
- * The same with the layers of the prefix that features fill. They have the same deadline as sources of live layers; one that fails
- * or is late leaves its layer empty, and a running epoch as it is (law 13).
+ * The same with the layers of the prefix that features fill. They have the same deadline as sources of live layers; one that fails or is
+ * late leaves its layer empty and a running epoch unchanged (law 13).
  */
 export async function withStored(
   agent: Agent,

@@ -16,7 +16,7 @@ const talker = (): Agent => {
 
 const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
 
-/** Answers everything; what it summarizes is told apart. */
+/** Answers everything; its summary is recognizable. */
 const answers = (summary: string | Error | ScriptedReply) => (request: Request) =>
   isSummary(request) ? summary : "Aye.";
 
@@ -34,7 +34,7 @@ async function talked(summary: string | Error | ScriptedReply, turns: number) {
   return { ...stand, thread, events, cuts: events.filter((event) => event.type === "cut") };
 }
 
-/** The texts of the message that says what is no longer shown, and of all after it. */
+/** The texts of the cut's notice, and all that follow it. */
 function markOf({ messages }: Request): { readonly mark: readonly string[]; readonly rest: string } {
   const texts = messages.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")));
   const at = texts.findIndex(([first]) => first?.startsWith("(The first "));
@@ -55,7 +55,7 @@ describe("a conversation that gets too long", () => {
     const { sent, cuts, events } = await talked("Days 1 to 5: calm sea, west wind.", TURNS);
     expect(endOf(events).type).toBe("done");
     expect(cuts.length).toBeGreaterThan(0);
-    // The first has one; the next gets one only when enough was cut once more.
+    // The first has one; the next gets one only after enough was cut again.
     const because = cuts.map((cut) => (cut.type === "cut" ? cut.because : "")) ?? [];
     expect(because[0]).toBeUndefined();
     for (const one of because.slice(1))
@@ -65,7 +65,7 @@ describe("a conversation that gets too long", () => {
     // The whole previous request, so that the provider reads it from its cache, then its answer.
     expect(asked?.prefix).toEqual(before?.prefix);
     expect(asked?.messages.slice(0, before?.messages.length)).toEqual(before?.messages);
-    // What stays is named by its header alone: no word of a contact stands in the platform's.
+    // A wish that stays is named by its header alone: the platform's text never contains a contact's words.
     const wish = asked?.tail.find(({ layer }) => layer === "summary")?.text ?? "";
     expect(wish).toMatch(
       /Leave out its last \d+ messages, from the one of 2026-11-\d\d headed `\[message contact \d\d:\d\dZ\]` on/u,
@@ -98,7 +98,7 @@ describe("a conversation that gets too long", () => {
     const marks = sent.filter((request) => !isSummary(request)).map((request) => markOf(request).mark.join());
     const summed = [...new Set(marks)].filter((first) => first.includes("[summary"));
     expect(summed.length).toBeGreaterThan(1);
-    // Each stands at the beginning of one stretch of requests, unchanged.
+    // Each begins one stretch of requests, unchanged.
     expect(marks.filter((first, n) => first !== marks[n - 1])).toHaveLength(summed.length + 1);
     const second = sent.filter(isSummary)[1];
     expect(second && text(second)).toContain("[summary contact");

@@ -9,15 +9,15 @@ import type { TurnState } from "./turn-state.ts";
 const SHORTEST = 150;
 const LONGEST = 1_000;
 
-/** A summary is written once for so many tokens that were cut: one at each cut would cost more than the cuts save. */
+/** One summary for this many tokens that were cut: one at each cut would cost more than the cuts save. */
 const ONCE = 24_000;
 
 /** English has some three words for four tokens. */
 const WORDS_PER_TOKEN = 0.7;
 
 /**
- * The turn's first request. Where the running transcript had to be cut for it, the agent's own model is first asked to summarize
- * what is taken away; where it cannot, the mark of the cut stands alone. Nothing goes without a mark.
+ * The turn's first request. If the running transcript had to be cut for it, the agent's own model is first asked to summarize what is
+ * removed; if it cannot, only the notice of the cut is sent. No cut goes without a notice.
  */
 export async function* withSummary(state: TurnState, prepared: Prepared): AsyncGenerator<TurnEvent, Compilation> {
   const { epoch } = state.lease.claim;
@@ -39,7 +39,7 @@ async function* summed(
   { compilation }: Prepared,
   { epoch, messages }: { readonly epoch: Epoch; readonly messages: number },
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
-  // An agent has summaries of what is cut only where it wants them.
+  // An agent has summaries of cut messages only if it asks for them.
   if (state.setup.agent.summaries !== true || !speaksForItself(state)) return { because: "no model is asked for one" };
   const apiece = tokensPerMessage(epoch);
   const unsummarized = (epoch.cut + messages - summarizedBy(epoch)) * apiece;
@@ -55,7 +55,7 @@ async function* summed(
   return yield* sumUp(state, epoch, messages);
 }
 
-/** Whether a summary of this cut stands at the beginning of what is sent. */
+/** Whether a summary of this cut is at the beginning of the request. */
 const standsFor = ({ epoch }: Compilation): boolean => summarizedBy(epoch) >= epoch.cut;
 
 /** The same of what was said on the thread before the run that goes on. */
@@ -71,7 +71,7 @@ export async function sumUpBefore(state: TurnState): Promise<Summary | undefined
     if (next.done === true) return "because" in next.value ? undefined : next.value;
 }
 
-/** Tells of a cut that a tool round made necessary: nobody is asked for a summary in the middle of an answer. */
+/** Reports a cut that a tool round made necessary: no summary is requested in the middle of an answer. */
 export function* cutInTurn(before: Compilation, after: Compilation): Generator<TurnEvent> {
   const messages = messagesCut(before.epoch, after);
   if (messages > 0) yield { type: "cut", messages, because: "it was cut in the middle of a turn" };
@@ -87,10 +87,10 @@ async function* sumUp(
   messages: number,
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   const wanted = Math.min(Math.max(Math.floor(limitOf(state.setup) / 20), SHORTEST), LONGEST);
-  // What a reply may have at the most, by the budget and by the model, a summary may not exceed.
+  // A summary may not exceed the largest reply that the budget and the model allow.
   const reply = parametersOf(state.setup).maxTokens;
   const maxTokens = Math.min(wanted, reply);
-  // What it leaves of the reply's room is room for what is asked.
+  // The rest of the reply's room is available for the question.
   const limit = limitOf(state.setup) + reply - maxTokens;
   if (state.setup.limits.modelCalls < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
@@ -125,13 +125,13 @@ function sentOf({ past: { sent } }: TurnState, { n }: Epoch): number {
   return last?.epoch === n ? last.base + last.own : 0;
 }
 
-/** How long the thread's messages are, by those that still stand. */
+/** How long the thread's messages are, judged by those that are still there. */
 function tokensPerMessage({ transcript }: Epoch): number {
   const own = transcript.filter(({ turn }) => turn !== null);
   return own.reduce((sum, { tokens }) => sum + tokens, 0) / Math.max(own.length, 1);
 }
 
-/** Its words are not the agent's answer: only what concerns the call itself is told. */
+/** Its text is not the agent's answer: only events about the call itself pass. */
 async function* quietly<T>(asking: AsyncGenerator<TurnEvent, T>): AsyncGenerator<TurnEvent, T> {
   for (;;) {
     const { done, value } = await asking.next();

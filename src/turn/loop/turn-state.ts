@@ -49,17 +49,17 @@ export interface TurnState extends RunningTurn {
   past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
   sent: Compilation | undefined;
-  /** What the turn said after its events: replies and results. */
+  /** The turn's messages after its events: replies and results. */
   readonly added: TranscriptMessage[];
   /** From which of them on nothing was sent yet. */
   unsent: number;
   readonly requests: RequestRecord[];
   readonly writes: PlannedWrite[];
-  /** What the agent may still spend, as it was after the turn's last request. */
+  /** What the agent could still spend after the turn's last request. */
   left: MoneyLeft;
-  /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
+  /** Counts what the turn spends, for the agent's other turns, until it is in the record. */
   readonly tracked: TrackedSpend;
-  /** In a turn of several senders: what each is told. */
+  /** In a turn of several senders: the reply to each. */
   readonly replies: Map<ContactId, Spoken>;
   /** Calls whose answers come later: the turn ends `waiting`. */
   readonly leftOpen: LeftOpen[];
@@ -70,10 +70,10 @@ export interface TurnState extends RunningTurn {
     readonly interrupted?: true;
     readonly failed?: true;
   }[];
-  /** What was done with replies before they went out. */
+  /** What was done with replies before they were sent. */
   readonly outgoing: OutgoingNote[];
   calls: number;
-  /** Whether the model was told that it is asked for the last time. */
+  /** Whether the model knows that this is its last request. */
   isLast: boolean;
   /** Calls that count for the limit of their tool. */
   readonly used: Map<ToolName, number>;
@@ -128,7 +128,7 @@ export function newTurnState(
   return state;
 }
 
-/** What the earlier turns of its run have used of each tool's limit. Their messages are all there: an open run is never cut. */
+/** How much of each tool's limit the earlier turns of its run have used. Their messages are all there: an open run is never cut. */
 function usedBefore({ tools }: Parts, { open, epoch, continues }: Claim): Map<ToolName, number> {
   const used = new Map<ToolName, number>();
   if (continues === undefined) return used;
@@ -144,7 +144,7 @@ function replyToOf(parts: TurnParts, { replyTo = "reader", recorded }: RunOption
   const { channel, scope } = thread;
   // Nothing that is said there is delivered.
   if (recorded !== undefined || channel === REPLAY || answersCall(parts, thread)) return "nobody";
-  // What several senders are told is not in the turn's own end, so whoever reads it does not read the replies.
+  // The replies to several senders are not in the turn's own end, so a reader of the end does not read them.
   return replyTo === "reader" && isBatch(scope) ? "outbox" : replyTo;
 }
 
@@ -203,7 +203,7 @@ export function plan(state: TurnState, writes: readonly StoreWrite[]): readonly 
   return planned;
 }
 
-/** The first turn of the run: its messages stand in the transcript as those of one turn, so that a cut takes all of them or none. */
+/** The first turn of the run: its messages appear in the transcript as those of one turn, so a cut takes all of them or none. */
 export const runIn = ({ turn, continues }: Pick<Claim, "turn" | "continues">): TurnId => continues?.id ?? turn;
 
 /** Adds a message to the turn's. Derived text has the lowest trust of what it was made from. */
@@ -235,7 +235,7 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
   return { ...outcome, messages: [], requests };
 }
 
-/** All that the turn changes, for the one commit. `isFinal`: it failed, and is not tried again. */
+/** All that the turn changes, for the one commit. `isFinal`: it failed, and is not retried. */
 export function outcomeOf(
   state: TurnState,
   ending: Ending,
@@ -290,8 +290,7 @@ function stepsOf({ answered, outgoing }: TurnState): StepRecord {
 }
 
 /**
- * What is not to be remembered: nothing that agents ask each other is, nor are the messages and the answer of a turn with a write that
- * says so.
+ * What is not to be remembered: calls between agents, and the messages and the answer of a turn with a write that says so.
  */
 function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(state);

@@ -109,17 +109,17 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
   }
 }
 
-/** With calls whose answers come later. What was said so far is said. */
+/** With calls whose answers come later. All text so far has been sent. */
 function waitingEnd(state: TurnState): Ending {
   const calls = state.leftOpen.map(({ open }) => open);
   return { status: "waiting", reply: state.setup.agent.output === undefined ? saidSoFar(state) : null, calls };
 }
 
-/** A run that goes on continues its transcript, also where each message otherwise stands alone. */
+/** A run that continues keeps its transcript, even if messages are otherwise independent. */
 const continuedSetup = ({ setup, lease }: TurnState): TurnSetup =>
   lease.claim.open.length === 0 ? setup : { ...setup, agent: { ...setup.agent, history: "transcript" } };
 
-/** What goes on: the results of the open calls, the transcript that a cut must not take them from, and what the run is about. */
+/** What a continued run needs: the results of the open calls, the transcript that a cut must not take them from, and its subject. */
 async function continued(state: TurnState): Promise<Partial<Occasion>> {
   const {
     parts,
@@ -139,7 +139,7 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
   );
   const takes = setup.model.resultMedia;
   const openRun = continues?.id ?? epoch?.transcript.at(-1)?.turn ?? claim.turn;
-  // A run that has one request left is told so, like a turn.
+  // A run with one request left is warned, like a turn.
   const word = lastWord(state);
   state.isLast = word !== undefined;
   const framing = {

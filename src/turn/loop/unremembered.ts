@@ -35,7 +35,7 @@ export function unremembered(
 ): readonly (EventId | OutboxId)[] {
   const secret = events.filter((event) => holdsSecret(searchableText(event)));
   const said = reply.text ?? "";
-  // The filter of replies has already put a mark in the place of a key: what is left around it is no memory either.
+  // The reply filter has already replaced a key with a mark: the text around it must not become a memory either.
   const isKept = !holdsSecret(said) && !REMOVED.test(said) && !repeats(said, shownAsMemory(shown));
   return [...secret.map(({ id }) => id), ...(isKept ? [] : [reply.id])];
 }
@@ -45,7 +45,7 @@ const holdsSecret = (text: string): boolean => findSecrets(text).length > 0;
 const searchableText = ({ name, content }: StoredEvent): string =>
   [name ?? "", ...content.flatMap((part) => (isMedia(part) ? [] : [...saidInPart(part), partText(part)]))].join("\n");
 
-/** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by a tool. */
+/** The memories that the model has seen: recalled, frozen at the start, shown earlier in the conversation, or found by a tool. */
 function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[] {
   if (sent === undefined) return [];
   const { epoch, own, tail } = sent;

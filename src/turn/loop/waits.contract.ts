@@ -77,7 +77,7 @@ const tools = (contact: string, rung: string[]) => {
   ]);
 };
 
-/** The agent asks itself, on a thread of its own. */
+/** The agent asks itself, on a separate thread. */
 function question(contact: string, caller: Caller): Start {
   const at = Date.now();
   const opening = {

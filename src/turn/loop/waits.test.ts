@@ -122,7 +122,7 @@ async function only(set: TestRuntime, thread: Thread): Promise<OpenCall> {
 const resultsIn = (messages: readonly Message[]): readonly string[] =>
   messages.flatMap((one) => (one.role === "tool" ? one.parts.map(({ id, text }) => `${id}: ${text}`) : []));
 
-/** The agent asks another, by default itself, on a thread of its own. */
+/** The agent asks another, by default itself, on a separate thread. */
 const asked = (whom = sampleAgent().name): LaterAnswer => ({
   waitsFor: "agent",
   starts: (caller) => {
@@ -339,7 +339,7 @@ describe("a turn that waits", () => {
     await run(set, thread);
     const [asking, answered] = await store.turns(thread.scope, thread.id);
     if (asking === undefined || answered === undefined) throw new Error("two turns were expected");
-    // On a fork from before it, with a call of its own.
+    // On a fork from before it, with its own call.
     expect(types(await collect(runtime.regenerate(OPERATOR, asking.id)))).toEqual(["turn-start", "waiting"]);
     expect((await collect(runtime.regenerate(OPERATOR, answered.id))).at(-1)).toMatchObject({ type: "done" });
     expect(resultsIn(sent[3]?.messages ?? [])).toEqual([expect.stringContaining("No answer yet")]);
@@ -446,14 +446,14 @@ describe("a run that cannot go on", () => {
     expect((await run(next, thread)).at(-1)).toMatchObject({ type: "failed", error: { code: "model_unknown" } });
     expect(await next.runtime.dueRuns(OPERATOR, set.agent.name)).toEqual([]);
     expect(types(await run(next, thread))).toEqual([]);
-    // Whoever sends the message again is told so.
+    // A repeated message gets the same answer.
     const [asking] = await store.turns(thread.scope, thread.id);
     const [event] = asking?.events ?? [];
     if (event === undefined) throw new Error("a message was expected");
     await expect(next.runtime.ended(OPERATOR, event)).rejects.toMatchObject({ code: "model_unknown" });
     expect((await next.say(thread, "And now?")).at(-1)).toMatchObject({ type: "done" });
     expect(await next.runtime.ended(OPERATOR, event)).toMatchObject({ end: { text: "Without it, then." } });
-    // What was answered meanwhile is not lost.
+    // An answer that arrived in the meantime is not lost.
     expect(resultsIn(next.sent[0]?.messages ?? [])).toEqual([expect.stringContaining("| noon")]);
     expect(await ended(set)).toEqual(["waiting true", "failed false", "done true"]);
     expect(await problems(store, thread.scope.org)).toEqual([]);

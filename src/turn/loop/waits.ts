@@ -49,7 +49,7 @@ export function answersLater(context: ToolContext, later: LaterAnswer): ToolOutc
   return { text: untrusted(""), failed: false };
 }
 
-/** What the tool said in this call, if its answer comes later. */
+/** The tool's result for this call, if its answer comes later. */
 export const laterIn = (context: ToolContext): LaterAnswer | undefined => laterAnswers.get(context);
 
 /** A call that the turn leaves open, with what begins for it. */
@@ -89,8 +89,8 @@ export function partedEvents({ open, events }: Pick<Claim, "open" | "events">): 
 }
 
 /**
- * What a result is framed with: the run whose calls they answer, so that a cut takes both or neither, the tokens that all of them may take,
- * how they are counted, and what the model's API takes.
+ * How results are framed: the run whose calls they answer, so that a cut takes both or neither, the token limit for all of them together,
+ * how tokens are counted, and what the model's API accepts.
  */
 interface Framing {
   readonly turn: TurnId;
@@ -99,16 +99,16 @@ interface Framing {
   readonly countMessage: (message: TranscriptMessage["message"]) => number;
   readonly at: number;
   readonly takes?: readonly string[] | undefined;
-  /** What the platform says behind the last of them. */
+  /** The platform's note behind the last of them. */
   readonly word?: string | undefined;
 }
 
-/** What a tool said, in its frame, and behind it what the platform says to it. */
+/** A tool's result, in its frame, followed by the platform's note. */
 export const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
   // The frame holds all that the tool said; the line outside of it is the platform's.
   word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
 
-/** The message with the results of the calls that an earlier turn left open; nothing where it left none. Each call has exactly one. */
+/** The message with the results of the calls that an earlier turn left open; undefined if it left none. Each call has exactly one. */
 export function resultsOf(
   claim: Pick<Claim, "open" | "events">,
   { turn, room, count, countMessage, at, takes, word }: Framing,
@@ -137,7 +137,7 @@ function saidBy({ content, trust, at, failed }: StoredEvent): Said {
   return { text: untrusted(texts.join("\n")), failed: failed === true, trust, at, ...(media.length > 0 && { media }) };
 }
 
-/** Providers demand a result for each call: the platform's sentence, where nobody has answered. */
+/** Providers require a result for each call: the platform's sentence, if there is no answer. */
 const withoutAnswer = ({ state }: OpenCall, at: number): Said => ({
   text: untrusted(state === "cancelled" ? CANCELLED : NOT_YET),
   failed: true,
@@ -155,14 +155,14 @@ const TRIES = 3;
 export const endsRun = (code: ErrorCode): boolean =>
   isCoreError(code) && ![...UNRELATED, ...PASSING, "spend_limit"].includes(code);
 
-/** Whether a turn that failed is not tried again: its run ends, and whoever called its thread is told. */
+/** Whether a failed turn is not retried: its run ends, and the caller of its thread gets the error. */
 export async function isFinalFailure(
   { store, steps }: TurnParts,
   { thread: { scope, id, caller, turns } }: Pick<Claim, "thread">,
   error: StrataError,
 ): Promise<boolean> {
   if (UNRELATED.includes(error.code)) return false;
-  // Whoever waits for an agent is told that it has no money. A person's message keeps waiting until it has some.
+  // A calling agent learns that the called one has no money. A person's message keeps waiting until it has some.
   if (error.traits.isPause || error.code === "spend_limit" || steps.funds.some((one) => one.error.is(error)))
     return caller !== undefined;
   if (!PASSING.includes(error.code)) return true;
@@ -174,7 +174,7 @@ export async function isFinalFailure(
 
 const isPassing = ({ code }: { readonly code: string }): boolean => PASSING.includes(code);
 
-/** What a caller is told besides how the turn ended. */
+/** What a caller reads besides how the turn ended. */
 interface CallerFacts {
   readonly trust: Trust;
   readonly used: CallLimits;
@@ -183,7 +183,7 @@ interface CallerFacts {
   readonly message?: string | PayloadPart | undefined;
 }
 
-/** How a turn on a called thread ends for its caller: with its answer, or with a sentence where there is none. */
+/** How a turn on a called thread ends for its caller: with its answer, or with a sentence if there is none. */
 export function forCaller(
   { clock, random }: Parts,
   { thread }: Claim,
@@ -210,7 +210,7 @@ export function forCaller(
 const answerPart = (says: string | PayloadPart): EventPart =>
   typeof says === "string" ? { type: "text", text: untrusted(says) } : says;
 
-/** The tools whose answers are waited for, for a sentence. */
+/** The tools whose answers the turn waits for, for a sentence. */
 export const toolsIn = (calls: readonly { readonly tool: ToolName }[]): string =>
   [...new Set(calls.map(({ tool }) => tool))].join(", ");
 
@@ -225,10 +225,10 @@ export function checkLater(tool: { readonly schema: { readonly name: ToolName };
 const GONE: readonly string[] = ["agent_not_found", "model_unknown"];
 
 /**
- * Ends a run that cannot go on with the version or the model that it began with, or that another agent waits for and that cannot begin:
- * nothing is sent, and the turn that says so is recorded as failed, like any other.
- * @param none names a turn's model where there was none
- * @throws StrataError the given one, where nobody waits for a run on the thread, or where the error may pass
+ * Ends a run that cannot continue with the version or the model that it began with, or that another agent waits for and that cannot begin:
+ * nothing is sent, and the turn that reports it is recorded as failed, like any other.
+ * @param none names a turn's model if there was none
+ * @throws StrataError the given one, if no run on the thread is waited for, or if the error may pass
  */
 export async function* endRun(
   parts: TurnParts,
@@ -273,8 +273,8 @@ export async function* endRun(
 }
 
 /**
- * The turn whose open calls the thread's next one continues; nothing where nobody waits for them. `turns`: how many had ended on the thread,
- * for who looks again whether these are all (`hold`): then less is read.
+ * The turn whose open calls the thread's next one continues; undefined if nothing waits for them. `turns`: how many had ended on the
+ * thread, for a caller that checks again whether these are all (`hold`): then less is read.
  */
 export async function turnBefore(
   { store }: Parts,

@@ -16,7 +16,7 @@ import { BEGIN } from "../wording.ts";
 /** A longer pause begins a new stretch of talk, as in search and recall. */
 const PAUSE = 30 * 60_000;
 
-/** The channel of what recordings hold: it was said in its time, and what is said there now is sent to nobody. */
+/** The channel of recordings: their replies were sent in the past, and replies there now are not sent to anyone. */
 export const REPLAY = "replay";
 
 /**
@@ -66,7 +66,7 @@ export interface Exchange {
   readonly at: number;
 }
 
-/** What a maker of ids accepts, told as the schema's own problem: the sentence then names file and line. */
+/** Reports an id maker's error as the schema's own problem: the sentence then names file and line. */
 const accepted = (make: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
   try {
     make(text);
@@ -76,7 +76,7 @@ const accepted = (make: (text: string) => unknown) => (text: string, context: z.
 };
 
 const LINE = z.strictObject({
-  // Where nothing says whose it is, each thread of a recording becomes a contact.
+  // If nothing names the contact, each thread of a recording becomes one.
   thread: z.string().superRefine(accepted(contactId)),
   contact: z.string().superRefine(accepted(contactId)).optional(),
   at: z.iso.datetime({ offset: true }).optional(),
@@ -111,8 +111,9 @@ interface ExchangeDraft {
 }
 
 /**
- * Reads a recorded conversation: JSON lines `{thread, at?, from, name?, text, calls?, id?}`. A run of contact lines begins
- * an exchange, a run of agent lines is one reply; after a long pause the agent has begun an exchange of its own. All of it is read before anything is done with it.
+ * Reads a recorded conversation: JSON lines `{thread, at?, from, name?, text, calls?, id?}`. A run of contact lines begins an exchange, a
+ * run of agent lines is one reply; after a long pause the agent has begun a new exchange. All of it is read before anything is done with
+ * it.
  * @param options.digest names the file in the events' external ids, so that a file given twice does nothing twice
  * @param options.gap milliseconds between lines that carry no time
  * @throws StrataError `invalid_line` with file, line, value and what was expected
@@ -133,7 +134,7 @@ export function readRecording(
   return exchanges;
 }
 
-/** The agent's next line after a long pause is no part of its reply: it has begun to talk again. */
+/** The agent's next line after a long pause is not part of its reply: it starts a new exchange. */
 function begins(line: Line, { last, open }: ExchangeDraft): boolean {
   if (line.from === "contact") return last.from !== "contact";
   return line.from === "agent" && last.from === "agent" && open.size === 0 && line.at - last.at > PAUSE;
@@ -161,7 +162,7 @@ function parseLine(raw: string, n: number, file: string): Omit<Line, "at"> & { a
   return { ...line, n, ...(at === undefined ? {} : { at: Date.parse(at) }) };
 }
 
-/** What stands at the path, as the end of a sentence; nothing for a line as a whole and for what is missing. */
+/** The value at the path, as the end of a sentence; empty for a line as a whole and for a missing value. */
 function insteadOf(line: unknown, path: readonly PropertyKey[]): string {
   const found = path.reduce<unknown>(
     (inside, key) => (typeof inside === "object" && inside !== null ? Reflect.get(inside, key) : undefined),
@@ -219,7 +220,7 @@ function takeLine(
 }
 
 function takeReply(draft: ExchangeDraft, line: Line, file: string, digest: string): void {
-  // An agent that speaks first was asked by nobody in the recording: the platform asks it to begin.
+  // If the agent speaks first, the recording has no question: the platform asks it to begin.
   if (draft.events.length === 0) draft.events.push(opening(line, digest));
   if (draft.last.from !== "agent" || draft.replies.length === 0)
     draft.replies.push({ texts: [], calls: [], at: draft.last.at, saidAt: line.at });

@@ -13,23 +13,23 @@ import type { Thread } from "../../store/index.ts";
 import type { Runtime } from "../runtime.ts";
 import { type Exchange, REPLAY, type RecordedReply } from "./recording.ts";
 
-/** What a replay needs besides the runtime. */
+/** The inputs of a replay besides the runtime. */
 export interface ReplayPlan {
   readonly actor: Allowed<"post">;
   readonly agent: AgentName;
   /** Names the recording's conversations apart from those of other files. */
   readonly digest: string;
   readonly exchanges: readonly Exchange[];
-  /** Makes the model that speaks for one exchange; left out, the agent's own model answers. */
+  /** Makes the model that speaks for one exchange; if omitted, the agent's own model answers. */
   readonly speaker?: (replies: readonly RecordedReply[]) => Model;
   /** Sets the threads' clock, in milliseconds since 1970. */
   readonly setClock: (at: number) => void;
-  /** Waits so many milliseconds: for a thread that another program holds. */
+  /** Waits this many milliseconds: for a thread that another program holds. */
   readonly wait: (milliseconds: number) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
-/** What a replay yields: one turn per exchange, in the recording's order. */
+/** A replay yields one turn per exchange, in the recording's order. */
 export interface ReplayedTurn {
   readonly thread: ThreadId;
   readonly turn: TurnId;

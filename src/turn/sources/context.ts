@@ -23,9 +23,9 @@ import {
 /** How far the turn may go with a tool. */
 export interface ToolAllowance {
   readonly name: ToolName;
-  /** Calls in this turn; left out, as many as the turn has. */
+  /** Calls in this turn; if omitted, as many as the turn has. */
   readonly calls?: number;
-  /** In which states it may be called; left out, in each. */
+  /** In which states it may be called; if omitted, in each. */
   readonly states?: readonly AgentState[];
   /** What of its calls waits for a person. */
   readonly waiting?: () => Promise<readonly string[]>;
@@ -43,7 +43,7 @@ export interface TurnProgress {
   readonly last?: string;
 }
 
-/** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
+/** Calls `fire` once after this many milliseconds, unless the returned function is called first. */
 export type Timer = (milliseconds: number, fire: () => void) => () => void;
 
 /** Fills a live layer. The signal ends when the time is up. */
@@ -54,14 +54,14 @@ export interface LiveSource {
    * others may delay.
    */
   readonly readsStore?: true;
-  /** What the model is told in the layer's place where the source fails. Left out, that the layer could not be read. */
+  /** What the model reads in the layer's place if the source fails. Default: that the layer could not be read. */
   readonly whenFailed?: Trusted;
 }
 
 /** The sources that features bring for one turn, by the kind that layers name. */
 export type LiveSources = Readonly<Partial<Record<Source["kind"], LiveSource>>>;
 
-/** Fills a layer of the prefix with its text as it is now. */
+/** Fills a layer of the prefix with its current text. */
 export type StoredSource = (layer: Layer) => Promise<LayerContent>;
 
 /** The sources of such layers that features bring for one turn, by the kind that layers name. */
@@ -70,16 +70,16 @@ export type StoredSources = Readonly<Partial<Record<Source["kind"], StoredSource
 /** What sources may know of the turn. */
 export interface GatherContext {
   readonly scope: ContactScope;
-  /** What the turn is about, and nothing else: recall never reads what the platform itself wrote (law 12). */
+  /** The turn's subject, and nothing else: recall never reads what the platform itself wrote (law 12). */
   readonly events: readonly StoredEvent[];
-  /** Whose thread is whose, where a turn handles events of several; left out, all are the scope's contact's. */
+  /** Whose thread is whose, if a turn handles events of several; if omitted, all belong to the scope's contact. */
   readonly senders?: ReadonlyMap<ThreadId, ContactId>;
-  /** What the model sees of the thread anyway; nothing before its first turn. */
+  /** What the model already sees of the thread; empty before its first turn. */
   readonly epoch?: Epoch | undefined;
   readonly turn?: TurnId;
-  /** What stands framed at the start of the request; left out, what stands there in the running epoch. */
+  /** The framed memories at the start of the request; if omitted, those of the running epoch. */
   readonly frozen?: readonly MemoryId[];
-  /** What was saved, the newest first, where any of it stands there. */
+  /** What was saved, the newest first, if any of it is there. */
   readonly saved?: readonly Memory[];
   /** Turns, and what was said in them, that have not happened where the thread forked off. */
   readonly undone?: ReadonlySet<string>;
@@ -92,9 +92,9 @@ export interface GatherContext {
   readonly live?: LiveSources;
   /** The tools that it may call in this turn. */
   readonly tools?: readonly ToolAllowance[];
-  /** How often the turn may call its model; left out, as often as the agent is declared to. */
+  /** How often the turn may call its model; if omitted, the agent's declared limit. */
   readonly modelCalls?: number;
-  /** What is left to the turn; left out in its first request, where nothing was done yet. */
+  /** What is left to the turn; omitted in its first request, before any use. */
   readonly progress?: TurnProgress;
   /** The operator's own sources, by name. */
   readonly sources?: ReadonlyMap<string, OwnSource>;
@@ -111,7 +111,7 @@ export function senderOf({ thread }: StoredEvent, { scope, senders }: SenderCont
   return senders?.get(thread) ?? scope.contact;
 }
 
-/** Who wrote what the turn handles, each once, in the order of their first message. In a turn of its own nobody did. */
+/** The authors of the turn's messages, each once, in the order of their first message. Empty in a self-started turn. */
 export function sendersOf(context: SenderContext): readonly ContactId[] {
   const all = context.events.map((event) => senderOf(event, context));
   return [...new Set(all)].filter((contact) => contact !== SELF);

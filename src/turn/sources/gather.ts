@@ -12,7 +12,7 @@ import type { GatherContext, Timer, ToolAllowance, TurnProgress } from "./contex
 import { own } from "./own.ts";
 import { allowed, callsLeft, clockLine, leftNow, NO_TOOLS, onlyTools, onlyWhile, SOURCE_FAILED } from "./wording.ts";
 
-/** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
+/** The sources' results, one content for each requested layer, and the problems on the way. */
 export interface Gathered {
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly notes: readonly Note[];
@@ -32,8 +32,8 @@ const STORE_PATIENCE = 30_000;
 
 /**
  * Asks the sources of these layers in parallel; none takes longer than the agent's `budgets.source`, unless it only reads the store. A
- * source that fails or is late gives an empty layer, of which the model is told in a line, and a note (law 13).
- * @throws StrataError `source_failed` naming a required layer, `turn_cancelled` or what the signal's reason is
+ * source that fails or is late gives an empty layer, which a line reports to the model, and a note (law 13).
+ * @throws StrataError `source_failed` naming a required layer, `turn_cancelled` or the signal's reason
  */
 export async function gather(agent: Agent, layers: readonly Layer[], context: GatherContext): Promise<Gathered> {
   const { source } = agent.budgets;
@@ -50,7 +50,7 @@ export async function gather(agent: Agent, layers: readonly Layer[], context: Ga
   }
 }
 
-/** Never rejects, so a source that fails after the deadline disturbs nobody. */
+/** Never rejects, so a source that fails after the deadline has no effect. */
 async function ask(agent: Agent, layer: Layer, context: TimedContext): Promise<SourceEnd> {
   try {
     return { content: await fillLayer(agent, layer, context) };
@@ -83,7 +83,7 @@ async function fillLayer(agent: Agent, layer: Layer, context: TimedContext): Pro
 interface Deadline {
   /** Tells when the time is up; rejects when the turn is stopped. */
   readonly reached: Promise<SourceEnd>;
-  /** For those who work on: aborted when the time is up, when the turn is stopped, and when nobody waits any more. */
+  /** For sources still at work: aborted when the time is up, when the turn is stopped, and when the result is no longer needed. */
   readonly signal: AbortSignal;
   clear(): void;
 }
@@ -101,7 +101,7 @@ function deadline(milliseconds: number, { signal, timer = realTimer }: GatherCon
   });
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
-  // With no layers nobody waits for it.
+  // With no layers, this promise is never awaited.
   promise.catch(() => {});
   return {
     reached: promise,
@@ -114,7 +114,7 @@ function deadline(milliseconds: number, { signal, timer = realTimer }: GatherCon
   };
 }
 
-/** Made once: with each turn, tracing where it was made would take longer than all else of this. */
+/** Created once: capturing a stack trace in each turn would take longer than all the rest here. */
 const OVER = new DOMException("nobody waits for this source any more", "AbortError");
 
 const realTimer: Timer = (milliseconds, fire) => {
@@ -186,7 +186,7 @@ async function besidesLimits(
   ].join("\n");
 }
 
-/** What is left once calls were made: of the turn, and of the tools that have a limit of their own. */
+/** What is left after calls: of the turn, and of the tools that have their own limit. */
 function leftText(tools: readonly ToolAllowance[], progress: TurnProgress): string {
   const { toolCalls, modelCalls, calls: used, last } = progress;
   if (last !== undefined) return last;

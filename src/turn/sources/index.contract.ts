@@ -82,7 +82,7 @@ const UNSEEN: Memory = {
   support: 1,
 };
 
-/** What features ask the store for their sources, where nothing was ever kept. */
+/** What features ask the store for their sources, if nothing was ever stored. */
 export const EMPTY_STORE: AskedStore = {
   searchMemories: async () => [],
   // So that each search is asked for.

@@ -11,7 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { GatherContext } from "./context.ts";
 
-/** A source as it is written: `load` answers with a text, with several, or with items that know their time. */
+/** A source definition: `load` returns a text, several texts, or items with a time. */
 export interface SourceDefinition extends Pick<OwnSource, "trust"> {
   /** A slug, and not the name of a source that Strata brings. */
   readonly name: string;
@@ -62,7 +62,7 @@ function notWhole(name: unknown, problem: string): StrataError {
   return new StrataError("invalid_input", `${which} is not valid: ${problem}`);
 }
 
-/** What a source gave as items, the empty ones left out. Throws a sentence for the note where it is none of what it may give. */
+/** A source's result as items, without empty ones. Throws a sentence for the note if the result is invalid. */
 function readItems(given: unknown): readonly SourceItem[] {
   if (given === undefined || given === null) return [];
   const all: readonly unknown[] = Array.isArray(given) ? given : [given];
@@ -95,7 +95,7 @@ function describeValue(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : String(value);
 }
 
-/** What the operator's own source gives, as items with its trust; secrets in it are replaced by their names. */
+/** The result of the operator's own source, as items with its trust; secrets in it are replaced by their names. */
 export async function own(name: string, context: GatherContext, signal: AbortSignal): Promise<LayerContent> {
   const { scope, events, at, sources = NONE, vault = EMPTY } = context;
   const source = sources.get(name);
@@ -126,7 +126,7 @@ const EMPTY: Vault = {
   settled: (text) => text.length,
 };
 
-/** What a source throws is told in a note: without secrets. */
+/** A source's error appears in a note: without secrets. */
 async function hidingSecrets<T>(vault: Vault, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -6,7 +6,7 @@ import { parametersOf } from "../loop/setup.ts";
 import type { Settle } from "../loop/steps.ts";
 import { type TurnState, usedOf } from "../loop/turn-state.ts";
 
-/** A call of the model that may be made: the most US dollars that it can cost, and who is told what it did cost. */
+/** A permitted model call: its maximum cost in US dollars, and the callback that receives the actual cost. */
 interface ReservedCall {
   readonly most: number;
   readonly settle: Settle;
@@ -58,7 +58,7 @@ export function mayCallAgain(state: TurnState): boolean {
   return mayCost(state, sent === undefined ? 0 : mostDollars(usage, setup.prices, []));
 }
 
-/** What the error says of a call that a run has no money for. */
+/** Whether the error is about a call that a run has no money for. */
 export const isTooDear = ({ code, details }: StrataError): boolean =>
   code === "budget_too_small" && "maxCost" in details;
 

@@ -7,10 +7,10 @@ import { type MoneyLeft, NO_END, type Spender } from "../loop/steps.ts";
 import type { TurnState } from "../loop/turn-state.ts";
 
 /**
- * An agent's limit in money, and the funds that it lives on. Spent is what the record says, for all programs, plus what the running
- * turns of this one have spent. A request is sent as long as anything is left, and near the end only one at a time: each program passes
- * the limit by at most one request. A request whose answer broke off costs nothing in the record, because no provider says what it
- * bills for it: the limit does not count it.
+ * An agent's limit in money, and its funds. Spent is what the record says, for all programs, plus what the running turns of this one have
+ * spent. A request is sent as long as anything is left, and near the end only one at a time: each program passes the limit by at most one
+ * request. A request whose answer broke off costs nothing in the record, because no provider reports what it bills for it: the limit does
+ * not count it.
  */
 
 /**

@@ -9,7 +9,7 @@ interface Tools {
   get(name: ToolName): Tool | undefined;
 }
 
-/** The tools that stand behind another one. Where that one is missing, as with a sub-agent that has few tools, nothing is deferred. */
+/** The tools that another one reveals. If that one is missing, as with a sub-agent that has few tools, nothing is deferred. */
 export function deferredOf(tools: Tools, { tools: names, defer = [] }: Deferring): readonly ToolName[] {
   if (defer.length === 0 || !names.some((name) => tools.get(name)?.forwards !== undefined)) return [];
   return names.filter((name) => defer.includes(name));

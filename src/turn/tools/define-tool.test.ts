@@ -92,7 +92,7 @@ const MADE: readonly [string, (run: () => unknown) => Tool | undefined][] = [
 const INPUT: Json = { repair: "tyre" };
 const CONTEXT = contextOf("ann");
 const MEMORY = { content: "Wheel: 28 inches.", tags: ["size"], trust: "contact", turn: CONTEXT.turn, at: CONTEXT.at };
-/** What a call of it comes to, with its writes looked at as the turn does. */
+/** The outcome of a call, with its writes checked as in a turn. */
 async function ran(tool: Tool | undefined, input = INPUT): Promise<ToolOutcome> {
   if (tool === undefined) throw new Error("there is no such tool");
   return checkedWrites("price", await tool.run(input, CONTEXT), writesOf([SAVE_MEMORY, FORGET_MEMORY]), CONTEXT);

@@ -23,7 +23,7 @@ import { argumentProblem, listed, shown } from "./argument-problem.ts";
 import { outcomeOf, type ToolAnswer } from "./outcome.ts";
 import { cannotBeChecked, notRunBecause } from "./wording.ts";
 
-/** A tool as it is written: the schema that the model sees and the check of what it sends are one and the same. */
+/** A tool definition: the schema that the model sees also checks its input. */
 export interface ToolDefinition<Shape extends z.ZodRawShape> {
   /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
@@ -33,19 +33,19 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly effect: ToolEffect;
   readonly trust: Trust;
   readonly limits?: ToolLimits;
-  /** Said where its answers hold what is remembered: a reply that repeats them is not remembered once more. */
+  /** Set if its answers contain memories: a reply that repeats them is not remembered again. */
   readonly returnsMemories?: true;
-  /** True: it is given the names of secrets in the place of their values. Left out, the values that its input holds. */
+  /** True: it receives the names of secrets instead of their values. If omitted, the values that its input holds. */
   readonly hidesSecrets?: true;
-  /** In which of its states an agent may call it; left out, in each. */
+  /** In which of its states an agent may call it; if omitted, in each. */
   readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has agreed. */
   readonly needsApproval?: boolean | ((input: z.output<z.ZodObject<Shape>>) => boolean);
-  /** What happens to a call in a turn that has read what somebody outside wrote, or what says it of the checked input. Left out, it runs. */
+  /** What happens to a call in a turn that has read outside text, or a function of the checked input that decides. If omitted, it runs. */
   readonly tainted?: Tainted | ((input: z.output<z.ZodObject<Shape>>, scope: ContactScope) => Tainted);
   /**
-   * A text alone is the answer of a call that worked. An object or a list is told as JSON, unless it has `text` or `writes` or nothing
-   * but `failed`: then it is a `ToolAnswer`. Anything else becomes a failed outcome.
+   * A plain string is the answer of a call that worked. An object or a list becomes JSON, unless it has `text` or `writes` or nothing but
+   * `failed`: then it is a `ToolAnswer`. Anything else becomes a failed outcome.
    */
   run(input: z.output<z.ZodObject<Shape>>, context: ToolContext): Promise<ToolAnswer | object> | ToolAnswer | object;
 }
@@ -88,7 +88,7 @@ function inputProblem(name: string, input: z.ZodObject, given: Json): string | u
   }
 }
 
-/** As a provider wants it: canonical, for it stands in the cached prefix; without the dialect's address. */
+/** As a provider wants it: canonical, because it is in the cached prefix; without the dialect's address. */
 function jsonSchema(name: string, input: z.ZodObject): JsonObject {
   try {
     const { $schema, ...schema } = z.toJSONSchema(input, { io: "input" });
@@ -100,7 +100,7 @@ function jsonSchema(name: string, input: z.ZodObject): JsonObject {
   }
 }
 
-/** What is wrong with a field, as the end of a sentence that begins with its name. */
+/** The problem with a field, as the end of a sentence that begins with its name. */
 type FieldCheck = (value: unknown) => string | undefined;
 
 const must =

@@ -24,7 +24,7 @@ import {
 } from "./wording.ts";
 
 /**
- * What a tool may give: a text, or more. `failed` left out is false. Of the writes, any tool may plan those whose kind says so, such as
+ * What a tool may return: a text, or more. `failed` defaults to false. Of the writes, any tool may plan those whose kind allows it, such as
  * `{ kind: "memory", memory: { content, trust, at } }`.
  */
 export type ToolAnswer =
@@ -70,19 +70,19 @@ export function replying(text: string, reply: SenderReply, trust: Trust): ToolOu
   return outcome;
 }
 
-/** No other tool can speak to a sender or say how far it is trusted: what is not in here is read as the answer of a tool that nobody knows. */
+/** Only these tools can reply to a sender or set the trust: any other result is read as the answer of an unknown tool. */
 const ours = new WeakSet<object>();
 
 const isOurs = (given: unknown): given is ToolOutcome => typeof given === "object" && given !== null && ours.has(given);
 
-/** What came of a call that did not: a sentence with the reason and, where there is one, the next step. */
+/** The outcome of a call that did not run: a sentence with the reason and, if there is one, the next step. */
 export function refused(sentence: string): ToolOutcome {
   return { text: untrusted(sentence), failed: true };
 }
 
 /**
- * Runs a tool and looks at what it gives before anybody uses it: types are not checked in modules. What is no answer becomes
- * a failed outcome that names the tool. What it throws is thrown on, in words.
+ * Runs a tool and checks its result before use: types are not checked in modules. An invalid result becomes a failed outcome that names the
+ * tool. Errors are rethrown as sentences.
  */
 export async function outcomeOf(tool: string, run: () => unknown): Promise<ToolOutcome> {
   const given = await inWords(run);
@@ -109,7 +109,7 @@ function isData(given: unknown): given is object {
   const keys = Object.keys(given);
   if (keys.some((key) => key === "writes" || key === "media")) return false;
   if (!keys.includes("text")) return keys.join() !== "failed";
-  // A row may have a column of that name. What is nearly a field of an answer was meant as one.
+  // A row may have a column of that name. A near match was meant as one of the answer's fields.
   const others = keys.filter((key) => !ANSWERS.includes(key));
   return !keys.includes("failed") && others.length > 0 && others.every((key) => nearest(key, ANSWERS) === undefined);
 }
@@ -168,7 +168,7 @@ const BEGINNINGS: ReadonlyMap<string, RegExp> = new Map([
   ["application/pdf", /^%PDF-/],
 ]);
 
-/** A picture or a file as it is kept, or why it is none. */
+/** A picture or a file as it is stored, or why it is invalid. */
 function asPart({
   mediaType,
   data,

@@ -16,7 +16,7 @@ import { RECORDING_HAS_NO_ANSWER } from "./wording.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
-  /** What a provider is told of these tools for this agent, sorted by name, without deferred ones. @throws StrataError `tool_not_found` */
+  /** What a provider sees of these tools for this agent, sorted by name, without deferred ones. @throws StrataError `tool_not_found` */
   schemas(names: readonly ToolName[], agent?: ToolReader): readonly ToolSchema[];
   get(name: ToolName): Tool | undefined;
 }
@@ -24,12 +24,12 @@ export interface Toolset {
 /** Tools of one kind, each for what its name says behind the prefix. Any other tool of such a name goes before. */
 export interface ToolFamily {
   readonly prefix: string;
-  /** @param name what stands behind the prefix */
+  /** @param name what follows the prefix */
   readonly tool: (name: string) => Tool;
 }
 
 /**
- * Puts tools together, each under a name of its own.
+ * Combines tools, each under its own name.
  * @throws StrataError `invalid_input` when two have the same name
  */
 export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] = []): Toolset {
@@ -122,7 +122,7 @@ function recordedTool(value: unknown, index: number): Tool {
     schema: { name: readToolName(name, index), description, input: canonical(parameters ?? inputSchema) },
     effect: "none",
     trust: "contact",
-    // What was recorded was asked for in its time; whether it fits the schema of today changes nothing.
+    // A recorded call was valid in its time; whether it fits the current schema changes nothing.
     check: () => undefined,
     run: async () => refused(RECORDING_HAS_NO_ANSWER),
   };

@@ -61,7 +61,7 @@ export function unansweredOf(state: Answering): readonly ContactId[] | undefined
   return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !state.replies.has(contact));
 }
 
-/** The turn's sender where it is alone; nobody in a turn of the agent's own. */
+/** The turn's only sender; undefined in a self-started turn. */
 export function onlySenderOf(state: Answering): ContactId | undefined {
   if (unansweredOf(state) !== undefined) return undefined;
   const { contact } = (handledOf(state)[0] ?? state.lease.claim).thread.scope;
@@ -74,7 +74,7 @@ export const soleReply = (state: Answering): Spoken | undefined => {
   return only === undefined ? undefined : state.replies.get(only);
 };
 
-/** Why what was said to the only sender went to nobody, where a step withheld it. */
+/** Why the text for the only sender was not sent, if a step withheld it. */
 export const withheldOf = ({ outgoing }: Pick<StepRecord, "outgoing">): string | undefined =>
   outgoing?.find(({ did }) => did === "withheld")?.because;
 
@@ -84,7 +84,7 @@ export function leftUnanswered(
   { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): Extract<TurnEvent, { type: "unanswered" }> | undefined {
   const { turn, thread } = state.lease.claim;
-  // An agent's own turns answer nobody, and replayed messages were answered in their time.
+  // Self-started turns answer no one, and replayed messages were answered in their time.
   const isForOne = state.replyTo !== "nobody" && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
   const several = unansweredOf(state);
   const senders = several?.length ?? (isForOne && reply === null && withheldOf(state) === undefined ? 1 : 0);

@@ -21,12 +21,12 @@ import type { Composed, ComposeOptions, Conversation } from "../runtime.ts";
 /** At most this many threads of a contact are searched for the conversation. */
 const MOST_THREADS = 1_000;
 
-/** What is said, where, and how much of the prompt is wanted. */
+/** The message, its conversation, and how much of the prompt is wanted. */
 interface Composing extends Pick<Conversation, "channel" | "key">, ComposeOptions {
   readonly message: Untrusted;
 }
 
-/** The request that the message would lead to, in the conversation's own epoch where it has one. Sends and stores nothing. */
+/** The request that the message would lead to, in the conversation's own epoch if it has one. Sends and stores nothing. */
 export async function compose(
   parts: TurnParts,
   agent: Agent,

@@ -59,7 +59,7 @@ describe("a fork", () => {
         const forked = await at.runtime.fork(OPERATOR, thread.id, { turn, key: "other" });
         expect(endOf(await at.say(forked, next))).toMatchObject({ type: "done", text: "On the fork" });
         expect(stable(at.sent.at(-1)).startsWith(stable(at.sent[point]))).toBe(true);
-        // The parent's reply to that turn stands in it too, and nothing of what followed.
+        // The parent's reply to that turn is in it too, and nothing after it.
         expect(at.sent.at(-1)?.messages).toHaveLength(2 * (point + 1) + 1);
         expect(await at.store.epoch(thread.scope, thread.id)).toEqual(before);
         await at.store.close();

@@ -38,7 +38,7 @@ export async function fork(parts: Parts, actor: Allowed<"view">, id: ThreadId, o
 /** The channel on which a recording is continued unless the caller names one: on its own channel nothing is delivered. */
 const LIVE_CHANNEL = "chat";
 
-/** @throws StrataError `invalid_input` for a channel on which nobody talks */
+/** @throws StrataError `invalid_input` for a channel that takes no messages */
 function channelOf(parts: Parts, parent: Thread, { channel }: ForkOptions): string {
   if (channel === undefined) return parent.channel === REPLAY ? LIVE_CHANNEL : parent.channel;
   checkTalk(parts, { channel });
@@ -46,7 +46,7 @@ function channelOf(parts: Parts, parent: Thread, { channel }: ForkOptions): stri
   return channel;
 }
 
-/** The same messages once more, on a fork from before the turn. */
+/** Sends the same messages again, on a fork from before the turn. */
 export async function* regenerate(
   parts: TurnParts,
   actor: Allowed<"view">,
@@ -149,19 +149,19 @@ async function branch(
   throw new StrataError("invalid_input", `${message}; choose another key`, { key, thread: opened.id });
 }
 
-/** A turn of several senders is nobody's conversation. */
+/** A turn of several senders does not belong to one conversation. */
 function checkOne({ id, scope }: Thread): void {
   if (!isBatch(scope)) return;
   const message = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
   throw new StrataError("invalid_input", message, { thread: id });
 }
 
-/** At most so many of a thread's newest turns are searched for one that is closed. */
+/** At most this many of a thread's newest turns are searched for one that is closed. */
 const SEARCHED = 200;
 
 /**
- * Where a call may branch off from its caller: after the last turn that left no call open. The call itself stands behind it, and so does all
- * that its run has said.
+ * Where a call may branch off from its caller: after the last turn that left no call open. The call itself comes after it, and so does
+ * everything its run has said.
  */
 export async function closedPoint({ store }: Parts, thread: Thread): Promise<Point> {
   const { scope, id, turns } = thread;
@@ -170,7 +170,7 @@ export async function closedPoint({ store }: Parts, thread: Thread): Promise<Poi
   return last === undefined ? start(thread) : { thread: id, turn: last.id };
 }
 
-/** A fork without a turn of its own is at the point that it was made from. */
+/** A fork that has no turns yet is at the point that it was made from. */
 const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
 
 function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {

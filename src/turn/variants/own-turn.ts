@@ -37,7 +37,7 @@ export interface Summing {
   readonly scope: ContactScope;
   /** The feature's own, on which the threads of its summaries are. */
   readonly channel: string;
-  /** The thread on that channel; left out, one for each version of the agent. */
+  /** The thread on that channel; if omitted, one for each version of the agent. */
   readonly key?: string;
   readonly actor: Allowed<"view">;
   readonly asked: Extract<EventKind, "instruction" | "scheduled">;
@@ -46,7 +46,7 @@ export interface Summing {
 
 /** One summary: what is asked, and what is kept of the answer. */
 interface SummaryJob {
-  /** What is to be done, in a sentence, for the record. */
+  /** The task, in a sentence, for the record. */
   readonly message: string;
   readonly maxTokens: number;
   /** @throws StrataError `budget_too_small` */
@@ -76,14 +76,14 @@ type Summed = Came & {
 
 /**
  * Requests a summary and saves it, in a turn like any other: claimed, recorded with its request and its answer, committed at once and
- * linked. It runs on a thread of its own, so no conversation waits for it. A failure is recorded, and not repeated.
+ * linked. It runs on a separate thread, so no conversation waits for it. A failure is recorded, and not repeated.
  * @throws StrataError `thread_busy` while another program does the same for the contact, and what the store throws
  */
 export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Summed | undefined> {
   const { parts, setup, scope } = summing;
   const thread = await ownThread(summing);
   const now = () => ({ now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });
-  // What a program left behind that ended in the middle.
+  // Left behind by a program that ended midway.
   await parts.store.withdraw(scope, thread.id, now());
   await announce(summing, thread, job.message);
   const lease = await hold(parts, thread, { signal: summing.signal, seconds: setup.limits.seconds });
@@ -131,7 +131,7 @@ async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
   }
 }
 
-/** The answer is no reply: nobody is told it, and it goes into no history. */
+/** The answer is not a reply: it is not sent, and it goes into no history. */
 function endingOf(came: Came): Ending {
   if ("writes" in came) return { status: "done", stop: "answered", reply: null };
   if ("failed" in came) return { status: "failed", error: came.failed };
@@ -139,7 +139,7 @@ function endingOf(came: Came): Ending {
   return { status: "failed", error: new StrataError("model_failed", message) };
 }
 
-/** What goes wrong is how the turn ends: this never throws. */
+/** An error becomes the turn's end: this never throws. */
 async function sumUp(state: TurnState, job: SummaryJob): Promise<Came> {
   const { claim, signal } = state.lease;
   try {
@@ -169,7 +169,7 @@ function planned(
   return { request, prediction: predict(request, [], { card, count, at }) };
 }
 
-/** Its words stream to nobody. */
+/** Its text is not streamed. */
 async function answerTo<T>(asking: AsyncGenerator<TurnEvent, T>): Promise<T> {
   for (;;) {
     const { done, value } = await asking.next();
