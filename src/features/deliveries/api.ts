@@ -18,7 +18,7 @@ export type MailView = OutboxMessage & Pick<Delivery, "line"> & { readonly state
 
 /** What happens to replies once they are committed. */
 export interface DeliveryApi {
-  /** What it said, the newest first; without `status` also what it reported of turns that it began itself. */
+  /** The agent's messages, newest first; without `status` also its reports on turns that it began itself. */
   outbox(
     actor: Allowed<"read">,
     agent: AgentName,
@@ -27,11 +27,11 @@ export interface DeliveryApi {
   /** Says that a message was delivered: one that waits, or that was sent. False where that is known. */
   delivered(actor: Allowed<"operate">, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
   /**
-   * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
-   * Each counts as delivered as it is given: of several programs that ask, one gets it.
+   * Committed replies of the thread that may never have been shown, because the program that showed them ended first. Each counts as
+   * delivered once it is given: if several programs ask, one gets it.
    */
   undelivered(actor: Allowed<"run">, thread: Thread): AsyncGenerator<OutboxMessage>;
-  /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
+  /** Records that the turn's reply arrived at its destination, outside the record: it counts as delivered. */
   confirmDelivery(actor: Allowed<"run">, turn: TurnId): Promise<void>;
   /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
   deliveriesDue(
@@ -40,9 +40,8 @@ export interface DeliveryApi {
     limit: number,
   ): Promise<{ readonly due: number; readonly next?: number }>;
   /**
-   * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
-   * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
-   * up no other.
+   * Sends an agent's due replies if its present declaration says `deliver`; each try is reported. The platform's own work: a server calls
+   * it repeatedly and concurrently, so that a conversation whose replies are taken slowly does not delay others.
    */
   deliverDue(actor: Allowed<"operate">, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }
@@ -92,7 +91,7 @@ async function confirmDelivery(parts: Parts, actor: Allowed<"view">, turn: TurnI
   await parts.store.part(OUTBOX_STORE).deliver(scope, { turn }, parts.clock.recorded());
 }
 
-/** What the agent said, the newest first. */
+/** The agent's messages, newest first. */
 async function outbox(
   access: AgentAccess,
   wish: Paging & { readonly status?: OutboxMessage["status"] },
@@ -100,7 +99,7 @@ async function outbox(
   const { parts, owner, agent } = access;
   const found = await parts.store.part(OUTBOX_STORE).mail(owner, {
     ...wish,
-    // A report is given to nobody, so it has none of these.
+    // A report is not delivered, so it has none of these.
     ...(wish.status === undefined && { ownTurns: true }),
   });
   await recordAct(access, "read outbox", `messages: ${found.length}`);

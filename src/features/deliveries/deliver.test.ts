@@ -12,7 +12,7 @@ import { OUTBOX_STORE } from "./store.ts";
 const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
 const MINUTE = 60_000;
 
-/** A receiver that answers as it is told, one try after the other, and takes all that comes later. */
+/** A receiver that answers each try as given, and accepts all later ones. */
 function receiver(...troubles: readonly string[]) {
   const tries: Delivery[] = [];
   const send: SendDelivery = async (delivery) => {
@@ -35,7 +35,7 @@ async function delivering(...troubles: readonly string[]) {
   const later = (minutes: number): void => {
     time.now += minutes * MINUTE;
   };
-  /** Something is said while nobody listens. */
+  /** Posts a message while nothing listens. */
   const unread = async (text: string): Promise<void> => {
     expect(endOf(await on.say(thread, text, { replyTo: "outbox" })).type).toBe("done");
     later(0.1);
@@ -88,7 +88,7 @@ it("is counted in the list of threads while it waits, and stands with the turn t
   await store.close();
 });
 
-/** What is due is sent. */
+/** Sends what is due. */
 const look = (runtime: Runtime): Promise<DeliveryReport[]> =>
   collect(runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, new AbortController().signal));
 
@@ -313,7 +313,7 @@ describe("a reply of an agent that says where its replies go", () => {
     const stop = new AbortController();
     const hanging = collect(on.runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, stop.signal));
     await hangs.promise;
-    // What is for the same conversation keeps its place behind it.
+    // A later reply of the same conversation waits behind it.
     expect(await look(on.runtime)).toHaveLength(1);
     expect(taken).toEqual(["for bob"]);
     stop.abort();
@@ -406,7 +406,7 @@ describe("a reply of an agent that says where its replies go", () => {
     const [turn] = await collect(replay(on.runtime, plan));
     expect(turn?.end?.type).toBe("failed");
     time.now += 60 * MINUTE;
-    // It is no mail that waits for the agent.
+    // It does not count as mail waiting for the agent.
     expect(await collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, AGENT.name))).toEqual([]);
     const thread = await on.runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
     expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { replyTo: "outbox" }))).type).toBe("done");

@@ -5,7 +5,7 @@ import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
 /** What deliveries need of the world outside. */
 export interface DeliveryPorts {
-  /** Hands replies of agents with `deliver` over; left out, they wait in the outbox. */
+  /** Sends replies of agents with `deliver`; without it they wait in the outbox. */
   readonly sendDelivery?: SendDelivery;
 }
 
@@ -19,13 +19,13 @@ export interface Delivery
   readonly line?: string;
 }
 
-/** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
+/** Sends a reply. Throws if it was refused: the error's message is kept with the reply. */
 export type SendDelivery = (
   delivery: Delivery,
   to: {
     readonly url: string;
     readonly token: string | undefined;
-    /** The secret that signs the request, and the time that it is signed with; left out, it is not signed. */
+    /** The secret that signs the request, and the time of the signature; without it the request is not signed. */
     readonly signing?: { readonly secret: string; readonly at: number };
     readonly signal: AbortSignal;
   },
@@ -66,7 +66,7 @@ export async function* deliverDue(
   if (deliver === undefined) return;
   const owner = { org: agent.org, agent: agent.name };
   while (!signal.aborted) {
-    // One at a time: what waits behind a slow receiver is not held meanwhile, so that nobody else sends it, too.
+    // One at a time: replies behind a slow receiver are not leased meanwhile, which would keep other programs from sending them.
     const now = parts.clock.real();
     const lease = { holder: parts.holder, now, until: now + HELD, limit: 1 };
     const [due] = await parts.store.part(OUTBOX_STORE).dueDeliveries(owner, lease);
@@ -116,7 +116,7 @@ interface Try extends Pick<OutboxMessage, "id"> {
   readonly stopped: boolean;
 }
 
-/** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
+/** Records the result of a try. Nothing if the message was settled elsewhere meanwhile. */
 async function noteTry(
   { store, vault, clock, holder }: Delivering,
   { org, name: agent }: Agent,

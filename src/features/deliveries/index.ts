@@ -85,7 +85,7 @@ const delivered = operation({
 /** At most this many replies of an agent are sent at the same time, each of another conversation. */
 const SIDE_BY_SIDE = 4;
 
-/** Sends replies of agents with `deliver`. What is not taken is due again later, by the record. */
+/** Sends replies of agents with `deliver`. Refused ones are due again later, by the record. */
 const replies: Job = {
   name: "deliveries.replies",
   due: async (world) => {
@@ -122,7 +122,7 @@ export const FEATURE: Feature<DeliveryPorts> = {
   keys: KEYS,
   steps: {
     onStart: async (turn) => DELIVER_AFTER.put(turn.extras, () => deliverAfter(turn)),
-    // A message that stays marked as waiting is shown once more.
+    // A message that stays marked as waiting is shown again.
     onReplyRead: async ({ parts, lease: { claim } }) => {
       const { scope } = claim.thread;
       await parts.store.part(OUTBOX_STORE).deliver(scope, { turn: claim.turn }, parts.clock.recorded());

@@ -20,7 +20,7 @@ export const signedHeaders = (secret: string, message: SignedMessage): Readonly<
   "webhook-signature": `v1,${macOf(secret, message).toString("base64")}`,
 });
 
-/** Whether one of the signatures in the header fits, and the time is ours: a webhook that somebody kept is not taken later. */
+/** Whether one of the signatures in the header matches, and the time is current: a captured webhook cannot be replayed later. */
 export function isSigned(
   secret: string,
   { signature, now, ...message }: SignedMessage & { readonly signature: string; readonly now: number },

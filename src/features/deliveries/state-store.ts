@@ -4,8 +4,8 @@ import { type AgentOwner, plain, type Retracting, type Tx, tables } from "../../
 export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 
 /**
- * How far a reply came. `sent`: the receiver of `deliver` took it, and nobody has said that it arrived. `failed`: it could be given to
- * nobody.
+ * The state of a reply's delivery. `sent`: the receiver of `deliver` took it, and its arrival is not confirmed. `failed`: it could not be
+ * delivered.
  */
 export const STATES = ["waiting", "sent", "delivered", "failed"] as const;
 export type ReplyState = (typeof STATES)[number];
@@ -56,7 +56,7 @@ interface Taken {
   readonly turn: TurnId;
 }
 
-/** What was not delivered yet goes to nobody. */
+/** Undelivered replies are no longer sent. */
 export async function holdBack(tx: Tx, retracting: Retracting): Promise<void> {
   const held = `update outbox set status = 'undeliverable', holder = null, lease_until = null, failed = null
     where org = ? and agent = ? and contact = ? and status = 'waiting' and turn in (select value from json_each(?))`;

@@ -29,7 +29,7 @@ const asking = (more: { holder?: string; now?: number; until?: number; limit?: n
   return { holder: "postman", now: NOW, until: NOW + 30_000, limit: 9, ...more };
 };
 
-/** What a turn leaves whose reply a listener may take until then. */
+/** A turn whose reply a listener may take until `time`. */
 const dueAt = (time: number) => leaving(DELIVER_AFTER, () => time);
 
 /** A reply that waits to be delivered. */

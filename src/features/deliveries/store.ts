@@ -46,7 +46,7 @@ interface OutboxTable extends ContactScope {
   readonly status: (typeof STATUSES)[number];
   readonly at: number;
   readonly delivered_at: number | null;
-  /** Who tries to deliver it, and until when nobody else does. */
+  /** The program that tries to deliver it, and until when no other does. */
   readonly holder: string | null;
   readonly lease_until: number | null;
   readonly tries: number;
@@ -56,7 +56,7 @@ interface OutboxTable extends ContactScope {
   readonly failed: string | null;
   /** The act of a person by which it goes out; null for what its turn sent. */
   readonly act: string | null;
-  /** When somebody said that it arrived; null: nobody has. */
+  /** When its arrival was confirmed; null: not yet. */
   readonly confirmed_at: number | null;
 }
 
@@ -70,10 +70,10 @@ export interface OutboxMessage
   readonly failed?: string;
 }
 
-/** Which of an agent's replies; what is left out, any. */
+/** Which of an agent's replies; an absent field matches any. */
 interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "turn">> {
   readonly contact?: ContactId;
-  /** The oldest first; left out, the newest. */
+  /** Oldest first; newest first by default. */
   readonly oldest?: true;
   /** Also what the agent reported of turns that it began itself, which is for no contact. */
   readonly ownTurns?: true;
@@ -81,7 +81,7 @@ interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "tu
   readonly after?: Position | undefined;
 }
 
-/** Who wants to deliver, until when, and how much. */
+/** Which program wants to deliver, until when, and how much. */
 interface DeliveryLease {
   readonly holder: string;
   readonly now: number;
@@ -104,12 +104,12 @@ interface DeliveryTry {
 }
 
 /**
- * From when on a turn's reply may be given to somebody who delivers it, in real time, asked for in the commit. `never`: it counts as
- * delivered. `nobody`: it is no message. Left out: at once.
+ * From when a turn's reply may be given to a program that delivers it, in real time, asked for in the commit. `never`: it counts as
+ * delivered. `nobody`: it is not a message. Absent: at once.
  */
 export const DELIVER_AFTER = outcomePart<() => number | "never" | "nobody">();
 
-/** Replies on their way out, and how far they came. What was erased is none of them. */
+/** Outgoing replies, and their delivery. Erased ones are not included. */
 export const OUTBOX_STORE = {
   name: "deliveries",
   tables: {
@@ -135,7 +135,7 @@ export const OUTBOX_STORE = {
     return {
       /** Replies, the newest first unless it is asked otherwise. Reports of turns that the agent began itself are among them only where they are asked for. */
       mail: reading(mail),
-      /** How many wait, and how many could be given to nobody. */
+      /** How many wait, and how many could not be delivered. */
       mailCounts: reading(mailCounts),
       /** How many wait on each thread of the agent. */
       waitingByThread: reading(waitingByThread),
@@ -143,18 +143,18 @@ export const OUTBOX_STORE = {
       states: reading(states),
       /** Marks waiting messages as delivered; false when none is waiting any more. */
       deliver: writing(deliver),
-      /** Notes that a message which was sent has arrived; false where it was not sent, or that is known. */
+      /** Notes that a sent message has arrived; false if it was not sent, or the arrival is already known. */
       confirm: writing(confirm),
-      /** How many waiting messages could be given to somebody now, counted up to a limit, and when the next one falls due. */
+      /** How many waiting messages could be delivered now, counted up to a limit, and when the next one falls due. */
       deliveriesDue: reading(deliveriesDue),
       /**
-       * Waiting messages of the agent that are due, leased to the holder until then: nobody is given them before, the holder neither, and
-       * none of the same thread. So they arrive in their order: none is due before an older one of its thread is, unless that one could
-       * not be delivered. The oldest first; last those of threads where one could not be delivered. Waits for no writer where nothing is due.
+       * Due messages of the agent, leased to the holder until then: no caller gets them before, not even the holder, and none of the same
+       * thread. So they arrive in order: none is due before an older one of its thread, unless that one could not be delivered. Oldest
+       * first; threads with a failed delivery last. Does not wait for writers if nothing is due.
        */
       dueDeliveries: async (of: AgentOwner, wish: DeliveryLease): Promise<readonly Leased[]> =>
         (await due(of, { ...wish, limit: 1 })).length > 0 ? lease(of, wish) : [],
-      /** Notes a try: delivered, or waiting again. False where it was delivered meanwhile or the lease is another's. */
+      /** Notes a try: delivered, or waiting again. False if it was delivered meanwhile, or another holder has the lease. */
       noteDelivery: writing(noteDelivery),
     };
   },
@@ -169,12 +169,12 @@ export const OUTBOX_STORE = {
   verify: checkMail,
 } satisfies StorePart;
 
-/** What the commit of a turn has written. */
+/** What a turn's commit has written. */
 const SENT_IN = new WeakMap<EndedTurn, readonly object[]>();
 
 async function sendReply(tx: Tx, ending: EndedTurn): Promise<void> {
   const { scope, turn, done } = ending;
-  // What is said in a turn of several is in its senders' own.
+  // The messages of a turn of several senders are in the senders' own turns.
   if (done === undefined || done.words === null || isBatch(scope)) return;
   const { thread } = done.claim;
   const { outbox: id, at } = done.outcome;
@@ -241,11 +241,11 @@ type OutboxRow = OutboxTable & { readonly text: string };
 
 const IS_THERE = `${TEXT_OF("outbox")} is not null`;
 
-/** What the agent reported of a turn that it began itself, and not because a schedule told it to. */
+/** The agent's report on a turn that it began itself, other than a scheduled run. */
 export const isOwnReport = ({ contact, channel }: Pick<OutboxMessage, "contact" | "channel">): boolean =>
   contact === SELF && channel !== SCHEDULE.name;
 
-/** What is for others: not what the agent said to itself, unless it was told to by the clock. */
+/** Messages for others: not what the agent said to itself, except in scheduled runs. */
 const FOR_OTHERS = `(outbox.contact != '${SELF}' or outbox.channel = '${SCHEDULE.name}')`;
 
 const SAID = `from outbox where org = ? and agent = ? and ${IS_THERE}`;
@@ -344,7 +344,7 @@ async function deliveriesDue(
   return typeof next === "number" ? { due, next } : { due };
 }
 
-/** What is due, the oldest first; last that of threads where one could not be delivered. */
+/** What is due, oldest first; threads with a failed delivery last. */
 async function dueIds(
   tx: Tx,
   { org, agent }: AgentOwner,
@@ -384,7 +384,7 @@ function noteDelivery(tx: Tx, { org, agent }: AgentOwner, holder: string, tried:
 
 type OutboxChange = Partial<Omit<OutboxTable, keyof ContactScope | "id" | "tries">>;
 
-/** False where none of these waits. */
+/** False if none of these waits. */
 async function changeWaiting(tx: Tx, which: Partial<OutboxTable>, change: OutboxChange, tries = 0): Promise<boolean> {
   const changed = query
     .updateTable("outbox")

@@ -18,8 +18,8 @@ import {
 } from "./wording.ts";
 
 /**
- * Where an agent's requests may go. Two walls: the hosts that the declaration names, by their names; and the addresses of the
- * network that nobody outside could reach, which no declaration opens, whatever name leads there.
+ * Where an agent's requests may go. Two walls: the hosts named in the declaration; and the network addresses that cannot be reached from
+ * outside, which no declaration opens, whatever name leads there.
  */
 export interface Reach {
   /** All addresses of a name. */
@@ -70,11 +70,11 @@ export function refusalOf(host: string, address: string, { refuse }: Pick<Reach,
 /** Names that lead to the machine itself without any look-up (RFC 6761). */
 const LOCALHOST = /(?:^|\.)localhost$/;
 
-/** The address that a host stands for where nothing has to be looked up. */
+/** The address of a host that needs no look-up. */
 const literalOf = (host: string): string | undefined =>
   isIP(host) > 0 ? host : LOCALHOST.test(host) ? "127.0.0.1" : undefined;
 
-/** Why nothing is sent to an address as a model writes it, as far as that can be told without a look-up, as a whole sentence. */
+/** Why an address as the model wrote it is refused, as far as can be decided without a look-up, as a whole sentence. */
 export function plainRefusal(text: string, reach: Pick<Reach, "refuse">): string | undefined {
   const url = readUrl(text);
   if (!(url instanceof URL)) return refusalFor(text, url.because);
@@ -111,7 +111,7 @@ const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443"
 
 export const portOf = ({ port, protocol }: URL): string => (port === "" ? (PORTS[protocol] ?? "") : port);
 
-/** `docs.example.org`, `*.example.org` for the names below it, `*` for all; each with a port where it is not the usual one. */
+/** `docs.example.org`, `*.example.org` for the names below it, `*` for all; each with a port if it is not the usual one. */
 export const HOST_FORM = /^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::\d{1,5})?$/;
 
 /** Whether a list of hosts names the one of an address, with its port. */
@@ -135,7 +135,7 @@ export function readUrl(text: string): URL | { readonly because: string } {
   return url;
 }
 
-/** Why nothing is sent to that host and port; `hosts` left out, any host of the public web will do. */
+/** Why that host and port is refused; without `hosts`, any host of the public web is allowed. */
 export function hostProblem(url: URL, hosts: readonly string[] | undefined): string | undefined {
   if (hosts !== undefined && !isNamed(hosts, url)) {
     return outsideHosts(`${shownHost(hostOf(url))}:${portOf(url)}`, hosts);

@@ -15,13 +15,13 @@ import {
   unencryptedRedirect,
 } from "./wording.ts";
 
-/** What a model asks for, and how far its agent may go. */
+/** A model's request, and the agent's limits. */
 export interface Wish {
   readonly url: string;
   readonly method: "GET" | "HEAD" | "POST";
   readonly body?: { readonly type: string; readonly text: string };
   readonly rules: FetchLimits;
-  /** Left out, all of the public web. */
+  /** By default all of the public web. */
   readonly hosts: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
@@ -75,8 +75,8 @@ function redirectOf({ status, headers: { location } }: Head, url: URL): string |
 }
 
 /**
- * Why a redirect is not followed by itself: one to another host may be the way that somebody chose for what stands in the address, so
- * the model asks for it in a call of its own, which is looked at as such.
+ * Why a redirect is not followed automatically: another host may be a trap for what the address carries, so the model must request it in a
+ * separate call, which is checked as such.
  */
 function staysAway(next: string, from: URL, { method, hosts = [] }: Wish): string | undefined {
   const url = readUrl(next);
@@ -106,7 +106,7 @@ function fits(type: string, pattern: string): boolean {
   return (wantedMain === "*" || wantedMain === main) && isSub;
 }
 
-/** What HEAD tells, and what stands above every answer. */
+/** The headers that HEAD shows, and that precede every answer. */
 const TOLD_HEADERS = ["content-type", "content-length", "last-modified", "etag"] as const;
 
 function answerText(

@@ -51,13 +51,13 @@ declare module "../../protocol/agent.ts" {
 
 type DeclaredFetch = NonNullable<Agent["fetch"]>;
 
-/** What an agent's declaration says, as far as it says something. */
+/** What an agent's declaration sets. */
 export type FetchRules = Partial<DeclaredFetch>;
 
-/** The same with what holds where nothing is said. */
+/** The same with the defaults. */
 export type FetchLimits = DeclaredFetch & Required<Pick<DeclaredFetch, "types">>;
 
-/** What is read where nothing is said. */
+/** The types that are read by default. */
 const TEXT = [
   ...["text/*", "application/json", "application/xml", "application/yaml", "application/javascript"],
   ...["application/x-ndjson", "application/toml", "*/*+json", "*/*+xml"],

@@ -21,14 +21,14 @@ import {
 /** Why nothing came: a sentence for the model. */
 export class NotFetched extends Error {}
 
-/** One request to one server; redirects are somebody else's. */
+/** One request to one server; redirects are handled elsewhere. */
 export interface Exchange {
   readonly url: URL;
   readonly method: "GET" | "HEAD" | "POST";
   readonly body?: { readonly type: string; readonly text: string };
-  /** What is read of the body at most, as it comes and as it is unpacked. */
+  /** The most bytes of the body that are read, both compressed and decompressed. */
   readonly bytes: number;
-  /** Whether the body is wanted, by the head of the answer. @throws NotFetched where it is not */
+  /** Whether the body is wanted, judging by the head of the answer. @throws NotFetched if it is not */
   readonly wants: (head: Head) => boolean;
   readonly signal: AbortSignal;
 }
@@ -40,13 +40,13 @@ export interface Head {
 
 export interface Answer extends Head {
   readonly body: Buffer;
-  /** True where there was more than may be read. */
+  /** True if there was more than may be read. */
   readonly isCut: boolean;
 }
 
 /**
- * Asks one server once. The name is looked up once, every address it has is checked, and the connection goes to a checked one; who
- * is at the other end is looked at again before the first byte is sent. No proxy, no cookies, nothing kept open.
+ * Asks one server once. The name is looked up once, every address it has is checked, and the connection goes to a checked one; the peer's
+ * address is checked again before the first byte is sent. No proxy, no cookies, nothing kept open.
  * @throws NotFetched
  */
 export async function exchange(wish: Exchange, reach: Reach): Promise<Answer> {
@@ -113,7 +113,7 @@ function dialled(address: string, port: number, signal: AbortSignal): Promise<So
   const socket = connect({ host: address, port, signal });
   const late = setTimeout(() => socket.destroy(new Error(SLOW_ADDRESS)), PATIENCE);
   socket.once("connect", () => opened.resolve(socket)).once("error", opened.reject);
-  // Whoever waits has gone: an error that comes late is nobody's.
+  // The caller has gone: nobody handles a late error.
   socket.on("error", () => undefined);
   return opened.promise.finally(() => clearTimeout(late));
 }
@@ -155,7 +155,7 @@ function secured(plain: Socket, host: string, signal: AbortSignal): Promise<Sock
 function sendRequest({ url, method, body, signal }: Exchange, socket: Socket): Promise<IncomingMessage> {
   const came = Promise.withResolvers<IncomingMessage>();
   const sent = httpRequest({
-    // Over the socket that was checked, TLS included: there is no other way to the network from here.
+    // Over the checked socket, TLS included: there is no other way to the network from here.
     createConnection: () => socket,
     method,
     host: url.hostname,

@@ -13,8 +13,8 @@ import type { FetchRules } from "./config.ts";
 import { fetchProblems, fetchTools } from "./index.ts";
 
 /**
- * A small internet: what listens on 127.0.0.1 and ::1 stands for what is inside and must never hear of anything; what listens on
- * 127.0.0.2 for the public web. Both have one port, so that nothing but the address tells them apart.
+ * A small internet: 127.0.0.1 and ::1 represent the inside, which must never receive anything; 127.0.0.2 represents the public web. Both
+ * use one port, so that only the address distinguishes them.
  */
 const OPEN = "127.0.0.2";
 const INSIDE = ["127.0.0.1", "::1"];
@@ -23,7 +23,7 @@ const heard = { inside: 0, open: [] as IncomingMessage[] };
 const servers: Server[] = [];
 let port = 0;
 
-/** What the public web answers, by path. */
+/** The public web's answers, by path. */
 const pages = new Map<string, RequestListener>();
 
 async function listen(host: string, at: number, answer: RequestListener): Promise<number> {
@@ -46,8 +46,8 @@ const names = new Map<string, () => readonly string[]>();
 const dns = createSocket("udp4");
 
 /**
- * Asks the name server of this very program, which may stand still for a second on a busy machine. One resolver for all would learn from
- * quick answers to wait no longer than that, whatever its `timeout`.
+ * Asks the name server of this program, which may hang for a second on a busy machine. A shared resolver would learn from quick answers to
+ * wait no longer than that, whatever its `timeout`.
  */
 async function lookedUp(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 20_000, tries: 1 });
@@ -74,7 +74,7 @@ dns.on("message", (query, from) => {
   dns.send(Buffer.concat([head, question, ...records]), from.port, from.address);
 });
 
-/** As the product, but for one address that stands for the public web. */
+/** As in the product, except one address that represents the public web. */
 const REACH: Reach = {
   resolve: lookedUp,
   refuse: (address) => (address === OPEN ? undefined : OPEN_WEB.refuse(address)),
@@ -127,11 +127,11 @@ interface Given {
   readonly reach?: Partial<Reach>;
   readonly tool?: string;
   readonly signal?: AbortSignal;
-  /** Past the look at the address alone, straight to where it would be sent. */
+  /** Skips the check of the address alone, and goes straight to sending. */
   readonly unchecked?: true;
 }
 
-/** What a model reads that makes this call. */
+/** What a model that makes this call reads. */
 async function call(
   input: Record<string, string>,
   { rules, reach, tool = "http_fetch", signal, unchecked }: Given = {},

@@ -16,19 +16,19 @@ export const FEATURE: Feature = {
 };
 
 interface FetchParts {
-  /** What the declaration of an agent says now; nothing, where there is none any more. */
+  /** The agent's present rules; undefined if it is no longer declared. */
   readonly rulesOf: (scope: ContactScope) => FetchRules | undefined;
-  /** Left out, the public web. In tests, a network of their own. */
+  /** By default the public web. In tests, a separate network. */
   readonly reach?: Reach;
 }
 
 const ADDRESS = z.string().min(1).max(4_000).describe("The complete URL, e.g. https://example.org/page.");
 
-/** What an agent may ask of the web: a page, and where its declaration names hosts for it, to post. */
+/** What an agent may ask of the web: a page and, if its declaration names hosts for it, a post. */
 export const fetchTools = (parts: FetchParts): readonly Tool[] =>
   [readTool(parts), postTool(parts)].map((tool) => ({
     ...tool,
-    // What can be told from the address alone is said at once: no person is asked for what would be refused.
+    // Decides at once what the address alone decides: no person is asked to approve what would be refused.
     check: (input) => tool.check(input) ?? plainRefusal(urlIn(input), parts.reach ?? OPEN_WEB),
   }));
 
@@ -61,8 +61,8 @@ function readTool(parts: FetchParts): Tool {
     input: z.object({ url: ADDRESS, method: z.enum(["GET", "HEAD"]).default("GET") }),
     effect: "none",
     trust: "contact",
-    // An address carries words out: where a stranger may have chosen it, it leads to a host that the operator named, or waits for a person.
-    // What is refused whoever approves it is refused at once.
+    // An address can carry words out: if a stranger may have chosen it, it must lead to a host that the operator named, or wait for a
+    // person. What would be refused despite approval is refused at once.
     tainted: ({ url }, scope) => {
       const hosts = parts.rulesOf(scope)?.allow;
       return hosts === undefined && !isKeptAway(url, hosts) ? "ask" : "run";

@@ -48,9 +48,9 @@ type FilesView = z.output<typeof FILES>;
 
 /** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface FileApi {
-  /** The files of its prompt, as they are now. @throws StrataError `text_not_found` for an agent without them */
+  /** The files of its prompt, in their present state. @throws StrataError `text_not_found` if the agent has none */
   files(actor: Allowed<"operate">, agent: AgentName): Promise<FilesView>;
-  /** Lets a file be sent as it is, whatever the guard finds in it. @throws StrataError `text_not_found`, `text_refused` */
+  /** Allows a file to be sent unchanged, whatever the guard finds in it. @throws StrataError `text_not_found`, `text_refused` */
   approveFile(
     actor: Allowed<"operate">,
     agent: AgentName,
@@ -67,7 +67,7 @@ export const fileApi = (parts: Parts, disk: ProjectDisk | undefined): FileApi =>
   approveFile: async (actor, agent, choice) => approveFile(await look(accessTo(parts, actor, agent), disk), choice),
 });
 
-/** What is there of an agent's files. */
+/** The present state of an agent's files. */
 interface Look {
   readonly access: AgentAccess;
   readonly layer: Layer;
@@ -138,7 +138,7 @@ function approveFile(
   const edit = {
     layer: layer.id,
     part: path,
-    // An operator's word on a file of their own project.
+    // An operator approves a file of their own project.
     text: trusted(file.text),
     status: "kept",
     trust: "operator",

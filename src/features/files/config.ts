@@ -3,7 +3,7 @@ import { agentKey, type KindsOf, type StoredKeys, sourceForm } from "../../agent
 import type { Agent } from "../../protocol/index.ts";
 import { CACHED_SECONDS, pathBelow } from "../fields.ts";
 
-/** What the open standard and its neighbours are called. */
+/** The usual names, from the open standard and its neighbours. */
 export const USUAL = ["SOUL.md", "AGENTS.md", "TOOLS.md", "COMMANDS.md"];
 
 const NAME = pathBelow("a file's name, or its path below the root with `/`");
@@ -39,7 +39,7 @@ const FILES = z
   .optional()
   .describe("Files of the project for the layer with `source: files`. Default: the usual four, where they are there.");
 
-/** The files that stand in an agent's prompt. */
+/** The files in an agent's prompt. */
 export const KEYS = {
   files: agentKey(FILES, {
     check: (files, { agent, refuse }) => {
@@ -49,7 +49,7 @@ export const KEYS = {
   }),
 };
 
-/** They stand in the prefix, one after the other. */
+/** They are in the prefix, one after the other. */
 export const SOURCES = {
   files: sourceForm({
     fills: "files of the project: AGENTS.md and its neighbours",
@@ -67,7 +67,7 @@ declare module "../../protocol/layer.ts" {
   interface SourceKinds extends KindsOf<typeof SOURCES> {}
 }
 
-/** What is declared of an agent's files, with what holds where nothing is said. */
+/** An agent's declared files, with the defaults. */
 export type FileRules = NonNullable<z.output<typeof FILES>>;
 
 export const fileRules = ({ files }: Pick<Agent, "files">): FileRules => FILES.unwrap().parse(files ?? {});

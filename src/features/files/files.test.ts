@@ -62,7 +62,7 @@ interface On {
   readonly replies?: readonly string[];
 }
 
-/** An agent whose prompt has files of this folder, a clock of its own, and no time that passes by itself. */
+/** An agent whose prompt has files of this folder, with its own clock that only the test moves. */
 async function workbench({ folder, rules, reader, layer, total, replies = [] }: On) {
   const clock = { at: 0 };
   const budgets = { ...DEFAULT_BUDGETS, ...(total !== undefined && { total, reply: 200 }) };
@@ -88,7 +88,7 @@ async function workbench({ folder, rules, reader, layer, total, replies = [] }: 
   return { ...on, clock };
 }
 
-/** What the model is told in the turn that this message begins, and what the ledger says of the files. */
+/** What the model reads in the turn that this message begins, and what the ledger says about the files. */
 async function prompted(on: TestRuntime, contact = "ann") {
   const thread = await on.open(contact);
   const end = endOf(await on.say(thread, "hello"));

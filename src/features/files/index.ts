@@ -18,7 +18,7 @@ export { subagentsOf } from "./steps.ts";
 
 /** What files need of the world outside. */
 export interface FilePorts {
-  /** The folders that agents are declared in; left out, none is known. */
+  /** The folders that agents are declared in; unknown if absent. */
   readonly disk?: ProjectDisk | undefined;
 }
 

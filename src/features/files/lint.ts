@@ -6,18 +6,18 @@ import { fileRules, USUAL } from "./config.ts";
 import { COMMENTS_REMOVED, withoutComments } from "./prepare.ts";
 import { type ProjectFile, readFiles } from "./read.ts";
 
-/** What somebody should know of a file of the prompt, and where it stands, from the project's root on. */
+/** A problem with a file of the prompt, and its path from the project's root. */
 export interface FileProblem {
   readonly path: string;
-  /** Left out where it is of the whole file. */
+  /** Absent if it concerns the whole file. */
   readonly line?: number;
   readonly message: string;
 }
 
-/** So much is looked at of a file. */
+/** How many characters of a file are checked. */
 const MOST = 4_000_000;
 
-/** What is too large, cut, hidden, said twice, or not read, in the files of an agent's prompt: everything that a turn would take out without a word. */
+/** What is too large, cut, hidden, repeated or not read in the files of an agent's prompt: everything that a turn would drop silently. */
 export async function fileProblems(
   disk: ProjectDisk,
   agent: Agent,
@@ -31,7 +31,7 @@ export async function fileProblems(
   const paragraphs = new Map<string, string>();
   for (const file of files) {
     if (file.path === undefined) {
-      // The usual ones need not be there; those that somebody named do.
+      // The usual ones may be missing; named ones may not.
       if (!USUAL.includes(file.name)) found.push({ path: file.name, message: file.notes.join("; ") });
       continue;
     }
@@ -51,7 +51,7 @@ function problemsOf(file: ProjectFile, raw: string): readonly FileProblem[] {
   const inLines = lineProblems(raw);
   const seen = new Set(inLines.map(({ note }) => note));
   const others = file.notes.flatMap((note): FileProblem[] => {
-    // What a file includes is no problem.
+    // A note about an included file is not a problem.
     if (seen.has(note) || note.startsWith("with ")) return [];
     return [{ path, ...locateNote(note, { file, raw }) }];
   });
@@ -74,9 +74,9 @@ function locateNote(
   return { ...(cut > 0 && { line: cut }), message: `it is cut here: ${note}` };
 }
 
-/** The line of the file at which the kept text ends: where its last whole line stands in it for the same time. 0 where it does not. */
+/** The line of the file at which the kept text ends, matched by counting occurrences of its last whole line. 0 if it is not found. */
 function lineOfCut(kept: string, raw: string): number {
-  // The mark of the cut is a line of its own, and the line before it may be cut itself.
+  // The mark of the cut is on its own line, and the line before it may itself be cut.
   const lines = kept.split("\n").slice(0, -1);
   const last = lines.at(-1) ?? "";
   let times = lines.filter((one) => one === last).length;
@@ -110,10 +110,10 @@ export function lineProblems(
   return found;
 }
 
-/** What is shorter may well be said twice. */
+/** Shorter paragraphs may well be repeated. */
 const PARAGRAPH = 200;
 
-/** Paragraphs that stand somewhere before already, in this file or in another. */
+/** Paragraphs that already appeared earlier, in this file or in another. */
 function repeated(path: string, raw: string, known: Map<string, string>): readonly FileProblem[] {
   const found: FileProblem[] = [];
   let line = 1;

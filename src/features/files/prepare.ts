@@ -3,13 +3,13 @@ import { readHead } from "../../agents/index.ts";
 import { clean, layerJudge, readsAsOurs, withoutSecrets } from "../../guard/index.ts";
 import { asStrataError, digestOf, untrusted } from "../../protocol/index.ts";
 
-/** A file's head, where it has one, and what stands below. */
+/** A file's head, if it has one, and the text below it. */
 export interface Split {
   readonly head?: Readonly<Record<string, unknown>>;
   readonly body: string;
   /** The line that the body begins at. */
   readonly line: number;
-  /** Where in the file each key of the head stands. */
+  /** The line of each key of the head in the file. */
   readonly lineOf: (key: string) => number;
   /** Why the head could not be read. */
   readonly problem?: { readonly line: number; readonly message: string };
@@ -52,13 +52,13 @@ function firstProblem(thrown: unknown): { readonly line: number; readonly messag
   return { line: first?.line ?? 1, message: first?.expected ?? message };
 }
 
-/** A text as it may stand in a prompt, and what was taken out of it. */
+/** A text as it may appear in a prompt, and what was removed from it. */
 export interface Prepared {
   readonly text: string;
   readonly notes: readonly string[];
 }
 
-/** What was looked at once is not looked at again, whichever file or agent it is of: it is known by its digest. */
+/** Caches checks by the text's digest, whichever file or agent it belongs to. */
 function byDigest<T>(look: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -76,8 +76,8 @@ const MOST = 500;
 export const COMMENTS_REMOVED = "HTML comments were removed";
 
 /**
- * Takes out of a text what its readers do not see, what would read as the platform's own, and what looks like a secret. That never
- * fails: each is noted, and the rest stays as it is.
+ * Removes from a text what its readers do not see, what would read as the platform's own, and what looks like a secret. It never fails:
+ * each removal is noted, and the rest stays unchanged.
  */
 export const prepare = byDigest((given): Prepared => {
   const notes: string[] = [];
@@ -103,7 +103,7 @@ export const prepare = byDigest((given): Prepared => {
 
 const ROUNDS = 6;
 
-/** What the guard of layer texts finds fault with. */
+/** The faults that the guard of layer texts finds. */
 export const faultsIn = byDigest(async (text): Promise<readonly string[]> => {
   const judge = await layerJudge();
   return judge(text).findings.map(({ message: sentence, words }) => `${sentence}: ${JSON.stringify(words)}`);
@@ -132,7 +132,7 @@ export function withoutComments(text: string): string {
   return kept.join("\n");
 }
 
-/** What of a line stands outside of comments. */
+/** The part of a line outside comments. */
 function shownOf(line: string, wasHidden: boolean): { readonly text: string; readonly isHidden: boolean } {
   let isHidden = wasHidden;
   let text = "";

@@ -8,17 +8,17 @@ import { COMMENTS_REMOVED, faultsIn, type Prepared, prepare, splitHead, withoutC
 export interface ProjectFile extends Prepared {
   /** As the list has it. */
   readonly name: string;
-  /** Where it is, from the root on; left out where it was not found. */
+  /** Its path from the root; absent if it was not found. */
   readonly path?: string;
   /** Whether a limit shortened it. */
   readonly isCut: boolean;
-  /** What the guard finds fault with. */
+  /** The faults that the guard finds. */
   readonly faults: readonly string[];
-  /** Those that it tells of, where it is an AGENTS.md. */
+  /** The sub-agents that it defines, if it is an AGENTS.md. */
   readonly subagents: readonly SubagentDefinition[];
 }
 
-/** A sub-agent that an AGENTS.md tells of. */
+/** A sub-agent that an AGENTS.md defines. */
 export interface SubagentDefinition {
   readonly name: string;
   readonly description: string;
@@ -41,7 +41,7 @@ const MARGIN = 2;
 /** Bytes that are read for a character, at most. */
 const BYTES = 4;
 
-/** Reads the files that these rules name, for the project in this folder. What cannot be read is noted with its file. */
+/** Reads the files that these rules name, for the project in this folder. A file that cannot be read is noted. */
 export async function readFiles(
   disk: Pick<ProjectDisk, "reader">,
   folder: string,
@@ -72,7 +72,7 @@ export async function readFiles(
     const ready = prepare(truncateText(found, most, ""));
     const room = Math.min(rules.characters, left);
     const cut = fitToRoom(ready, room, { notes: reading.notes, isLonger: found.length > most });
-    // What was cut off, the guard has not looked at: it instructs nobody.
+    // The guard has not checked what was cut off, so it defines no instructions.
     const subagents = path?.endsWith("AGENTS.md") ? subagentsIn(cut.text) : [];
     const { own, ...kept } = cut;
     const file = { ...kept, faults: await faultsIn(own), name, path: shownPath(reading, path ?? name), subagents };
@@ -88,7 +88,7 @@ interface FileReading {
   /** The root with its links followed. */
   readonly real: string;
   readonly rules: FileRules;
-  /** What the file brought along, by its path from the root. */
+  /** The files that it included, by their paths from the root. */
   readonly included: string[];
   readonly notes: string[];
   /** How much was read for it so far. */
@@ -101,7 +101,7 @@ interface Missing {
 
 const NOT_THERE: Missing = { because: "there is no such file" };
 
-/** A folder may be named anything; its name stands in the prompt. */
+/** A folder may have any name, and its name appears in the prompt. */
 const shownPath = ({ root }: FileReading, path: string): string =>
   relative(root, path).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
 
@@ -136,14 +136,14 @@ async function textAt({ reader, real, rules }: FileReading, path: string): Promi
 
 const OPENS_CODE = /^ {0,3}(?:```|~~~)/;
 
-/** A line that is nothing but `@path`, outside of code. A name without a dot or a slash is somebody who is spoken to. */
+/** A line that is only `@path`, outside code. A name without a dot or a slash is a mention of a person. */
 const INCLUDE = /^@(?=\S*[./])([^\s@]+)$/;
 
 /** The text with each `@path` replaced by that file, whose path begins where the file is that names it. */
 async function withIncluded(reading: FileReading, text: string, way: readonly string[]): Promise<string> {
   const lines: string[] = [];
   let isCode = false;
-  // What nobody sees includes nothing.
+  // Includes inside comments are ignored.
   const visible = withoutComments(text);
   if (visible !== text) reading.notes.push(COMMENTS_REMOVED);
   for (const line of visible.split("\n")) {
@@ -154,7 +154,7 @@ async function withIncluded(reading: FileReading, text: string, way: readonly st
   return lines.join("\n");
 }
 
-/** What stands for an include: the file, or its line where that is none. */
+/** The replacement for an include: the file, or the line itself if there is no such file. */
 async function included(reading: FileReading, named: string, way: readonly string[]): Promise<string> {
   const path = join(dirname(way.at(-1) ?? reading.root), named);
   const refuse = (because: string): string => {
@@ -196,18 +196,21 @@ function fitToRoom(
   return { ...ready, own: text, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, sentence], isCut: true };
 }
 
-/** So many notes are told of one file. */
+/** How many notes about one file are shown. */
 const NOTES = 12;
 
 const firstNotes = (notes: readonly string[]): readonly string[] =>
   notes.length <= NOTES ? notes : [...notes.slice(0, NOTES), `and ${notes.length - NOTES} more`];
 
 const HEADING = /^(#{1,6})\s+(.+?)\s*#*$/;
-/** What is longer is no heading. */
+/** A longer line is not a heading. */
 const LONGEST = 200;
 const SUBAGENTS = /^(?:sub-?agents?|agents?)$/i;
 
-/** Under a heading `Subagents`, each heading one deeper defines one: its first paragraph says what it is for, all of it is what it is told. */
+/**
+ * Under a heading `Subagents`, each heading one level deeper defines one: its first paragraph says what it is for, the whole text is its
+ * instructions.
+ */
 export function subagentsIn(text: string): readonly SubagentDefinition[] {
   const found: { name: string; lines: string[] }[] = [];
   let depth = 0;

@@ -16,7 +16,7 @@ import { type Cached, firstWait, type ProjectDisk, staleWhileRevalidate } from "
 import { type FileRules, fileRules } from "./config.ts";
 import { type FilesFound, type ProjectFile, readFiles, type SubagentDefinition } from "./read.ts";
 
-/** What an agent's files say, read when they were last due. */
+/** An agent's files, as last read when due. */
 type FilesOf = (agent: Agent) => Promise<Cached<FilesFound>>;
 
 const openedFiles = new WeakMap<ProjectDisk, FilesOf>();
@@ -55,7 +55,7 @@ export function fileSteps(disk: ProjectDisk): TurnSteps {
   };
 }
 
-/** The sub-agents that an agent's files define, each with its file: those of files that are sent, as they stand there. */
+/** The sub-agents that an agent's files define, each with its file; only files that are sent count. */
 export async function subagentsOf(
   disk: ProjectDisk,
   agent: Agent,
@@ -100,7 +100,7 @@ function partOf(file: ProjectFile, sending: Sending, before: string): LayerPart 
   return { name, text: trusted(`${before}## File ${name}\n${body}`), ...because, ...(isCut && { cut: true as const }) };
 }
 
-/** Why a file that the guard finds fault with is not sent; nothing where it is. */
+/** Why a file in which the guard finds faults is not sent; undefined if it is sent. */
 function heldBack({ path, faults, text }: ProjectFile, { layer, active, rules }: Sending): string | undefined {
   if (rules.check === "warn") return undefined;
   if (rules.check === "block") return blockedByGuard(faults);

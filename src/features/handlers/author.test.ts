@@ -16,7 +16,7 @@ const WITH_HANDLERS = GREETER.replace("  greeter:\n", "  greeter:\n    handler: 
   "  shouter:\n",
   "  shouter:\n    handler: ./shouter.ts\n",
 );
-/** Forwards what it is told, and answers with all that it sees of what came back. */
+/** Forwards its input, and answers with all that it sees of the reply. */
 const FORWARDS =
   "export default (payload, meta, { history }) => meta.answers ? { payload: { payload, from: meta.from_id, failed: meta.failed ?? false, history: history.map((one) => [one.from_id, one.to_id, one.payload_type, one.payload, one.failed ?? false]) } } : { payload: { name: payload.text }, to: 'shouter' };";
 const SHOUTS =

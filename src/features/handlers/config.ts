@@ -67,7 +67,7 @@ const STORED = z
     /** The bundle, and its digest. */
     code: z.string(),
     sha256: z.string(),
-    /** Its source map, for the lines of errors. */
+    /** Its source map, for line numbers in errors. */
     map: z.string(),
     level: z.enum(LEVELS),
     limits: z

@@ -1,6 +1,6 @@
 import { errorKind } from "../../protocol/index.ts";
 
-/** A handler that threw, went beyond a limit, or returned what is no answer. Its record says which, with the author's lines. */
+/** A handler threw, exceeded a limit, or returned an invalid answer. Its record says which, with the author's lines. */
 export const HANDLER_FAILED = errorKind("handler_failed", {
   status: 502,
   exit: 11,
@@ -8,7 +8,7 @@ export const HANDLER_FAILED = errorKind("handler_failed", {
   message: "the agent's handler failed",
 });
 
-/** What the cage needs is not there. */
+/** Something that the cage needs is missing. */
 export const CAGE_MISSING = errorKind("cage_missing", {
   status: 503,
   exit: 3,

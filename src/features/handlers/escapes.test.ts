@@ -15,7 +15,7 @@ export default async (payload, metadata, ports) => {
 };
 `;
 
-/** What stands in the agent's prompt, and must appear nowhere. */
+/** Part of the agent's prompt, which must appear nowhere. */
 const CANARY = "canary-of-the-harbour";
 
 /** How many attempts run side by side. */

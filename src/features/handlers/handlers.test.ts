@@ -13,7 +13,7 @@ import { runHandler } from "./index.ts";
 const agentWith = (code: string, change: Partial<Agent> = {}, more: Parameters<typeof handlerOf>[1] = {}): Agent =>
   sampleAgent({ handler: handlerOf(code, more), ...change });
 
-/** Its prompt: one layer that nobody may change. */
+/** Its prompt: one layer that cannot be edited. */
 const promptOf = (text: string): Pick<Agent, "layers"> => {
   const [first] = sampleAgent().layers;
   if (first === undefined) throw new Error("the sample has no layer");

@@ -11,7 +11,7 @@ import {
 import { cageOf, failed } from "./run.ts";
 import type { HandlerInput, HandlerSlot } from "./shape.ts";
 
-/** What a handler asks the agent's model. */
+/** A handler's request to the agent's model. */
 export interface CompleteRequest {
   readonly message: string;
   /** Left out of the request where the model's API takes none. */
@@ -38,7 +38,7 @@ export type HandlerFunction<Payload = unknown, Reply = unknown> = (
   ports: HandlerPorts,
 ) => HandlerResponse<Reply> | Promise<HandlerResponse<Reply>>;
 
-/** What a handler is tried with. */
+/** The input for trying a handler. */
 export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "metadata">> {
   readonly payload: HandlerInput["payload"];
   readonly metadata?: Partial<HandlerInput["metadata"]>;
@@ -53,7 +53,7 @@ export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "meta
 
 /** What came of it. */
 export interface HandlerRun {
-  /** What it returned, as JSON gives it; null for nothing. */
+  /** What it returned, converted through JSON; null for nothing. */
   readonly returned: unknown;
   readonly asked: readonly CompleteRequest[];
   readonly logs: readonly string[];

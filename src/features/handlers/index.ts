@@ -59,7 +59,7 @@ export const FEATURE: Feature = {
       byFor: ({ handler }) => RAN_IN[handler?.level ?? "thread"],
       // An agent without layers has no prompt that a model could be asked with.
       alone: ({ handler, layers }) => handler !== undefined && layers.length === 0,
-      // What it asks is journaled answer by answer, and all else of it is done again.
+      // Each answer to its requests is journaled, and everything else is executed again.
       effect: "none",
       answer: async (turn, call) => {
         const { handler } = turn.setup.agent;

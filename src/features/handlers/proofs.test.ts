@@ -13,7 +13,7 @@ import { HANDLER_STORE } from "./store.ts";
 
 const SECRET = "The canary sings at nine in the old harbour tower every evening.";
 
-/** An agent whose code answers, with this prompt, which nobody may read. */
+/** An agent that answers by code, with a prompt that must stay secret. */
 function caged(code: string, change: Partial<Agent> = {}): Agent {
   const [first, ...rest] = sampleAgent().layers;
   if (first === undefined) throw new Error("the sample has no layer");
@@ -82,7 +82,7 @@ globalThis.count = 0;
     const next = await start();
     const { done } = await next.send("m1");
     expect(JSON.parse(done.text)).toEqual(["The first answer.", "The second answer.", 1]);
-    // Sent once more, it is the same message, and has its answer.
+    // Sent again, it is the same message, and gets the same answer.
     expect((await next.send("m1")).done.text).toBe(done.text);
     expect(asked).toEqual(["first", "second", "second"]);
     expect(await next.stop()).toMatchObject({ code: 0 });

@@ -26,7 +26,7 @@ const MEGABYTE = 1024 * 1024;
 const poolsByLevel = new Map<Level, Pool>();
 
 /**
- * The cage of this program at a level; opened once, for a handler that waits holds nothing of it.
+ * This program's cage at a level; opened once, because a waiting handler occupies none of it.
  * @throws StrataError `cage_missing`
  */
 export function cageOf(level: Level): Pool {
@@ -43,7 +43,7 @@ export function cageOf(level: Level): Pool {
 export const RAN_IN = { thread: "handler in a thread", process: "handler in a process of its own" } as const;
 
 /**
- * Runs the handler of an agent to its end. What it asks is answered between its slices, and stands in the journal.
+ * Runs an agent's handler to its end. Its requests are answered between its slices, and are journaled.
  * @throws StrataError `handler_failed`, `cage_missing`
  */
 export async function handle(turn: RunningTurn, call: ModelCall, handler: Handler): Promise<StepAnswer> {
@@ -86,7 +86,7 @@ function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall)
 /** Characters of its log that the error of a handler shows: the last ones. */
 const MOST_LOGGED = 500;
 
-/** What the record and the author read of a handler that failed. */
+/** What the record and the author read about a failed handler. */
 export function failed(
   agent: string,
   { file, map }: Pick<Handler, "file" | "map">,
@@ -109,7 +109,7 @@ const ASKED = z.strictObject({
   }),
 });
 
-/** Errors that say something which the author can act on. All others are the platform's own, and told to nobody in the cage. */
+/** Errors that the author can act on. All others are internal, and are not shown in the cage. */
 const TOLD: Readonly<Record<string, string>> = {
   rate_limited: "too many calls of `complete`; try again later",
   limit_reached: "a limit of calls or money is reached; try again later",
@@ -119,7 +119,7 @@ const TOLD: Readonly<Record<string, string>> = {
 
 const NO_ANSWER = "there is no answer; the platform's record says why";
 
-/** What a call of `complete` comes to. Nothing that its handler reads names a layer, a model, a size or a time. */
+/** The result of a call of `complete`. Nothing that its handler reads names a layer, a model, a size or a time. */
 async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
   const { data } = ASKED.safeParse(JSON.parse(ask));
   if (data === undefined)

@@ -5,11 +5,11 @@ import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
 import { answerTypeOf, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
 
-/** What a handler gets. It is all that it can see. */
+/** A handler's input, which is all that it can see. */
 export interface HandlerInput {
   readonly payload: Json;
   readonly metadata: HandlerMetadata;
-  /** What was said before on its thread, the oldest first. */
+  /** The thread's earlier messages, oldest first. */
   readonly history: readonly HandlerSlot[];
 }
 
@@ -22,11 +22,11 @@ export interface HandlerMetadata {
   readonly payload_type: string;
   /** The call that the payload answers, where the handler had forwarded something. */
   readonly answers?: string;
-  /** There is no answer: the payload, a `Text`, says only that. */
+  /** There is no answer; the payload is a `Text` that says only that. */
   readonly failed?: true;
 }
 
-/** What was said, forwarded or answered: `from_id` and `to_id` say by whom and to whom. */
+/** A message, a forward or an answer: `from_id` and `to_id` name its sender and receiver. */
 export interface HandlerSlot {
   readonly from_id: string;
   readonly to_id: string;
@@ -40,11 +40,11 @@ export interface HandlerSlot {
   readonly failed?: true;
 }
 
-/** How much of its thread a handler sees: the newest slots, up to so many and so many characters. */
+/** How much of its thread a handler sees: the newest slots, up to this number and this many characters. */
 const MOST_SLOTS = 1_000;
 const MOST_HISTORY = 400_000;
 
-/** What the handler of this turn gets. */
+/** The input of this turn's handler. */
 export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<HandlerInput> {
   const { thread } = turn.lease.claim;
   const whose = { thread_id: thread.id, own_name: turn.setup.agent.name };
@@ -52,11 +52,11 @@ export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<Handl
     await turn.parts.store.wholeHistory(thread.scope, thread.id, MOST_SLOTS),
     turn.setup.agent,
   );
-  // A forward that was refused comes back in the same turn: nobody was asked.
+  // A refused forward comes back in the same turn, without a peer being asked.
   const refused = ran.has(turn) ? refusedIn(call) : undefined;
   ran.add(turn);
   if (refused !== undefined) return { payload: NOT_ASKED, metadata: { ...whose, ...refused }, history };
-  // What a peer tells beside its answer stands in the history.
+  // A peer's updates beside its answer are in the history.
   const event = call.events.findLast(({ kind }) => kind !== "peer") ?? call.events.at(-1);
   const { type, payload } = payloadIn(event ?? { content: [] });
   const asked = thread.parties?.initiator ?? thread.scope.contact;
@@ -112,7 +112,7 @@ function payloadOf(
 
 const RETURNED = z.union([z.null(), z.strictObject({ payload: z.json(), to: z.string().min(1).max(64).optional() })]);
 
-/** JSON that is nested deeper than this is no answer. */
+/** JSON nested deeper than this is not accepted as an answer. */
 const DEEPEST = 64;
 
 /**

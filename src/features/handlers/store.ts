@@ -16,10 +16,10 @@ interface LogTable extends OneTurn {
 
 const { query, insert } = tables<{ handler_log: LogTable }>();
 
-/** What a handler has logged in a turn that ends well. The error of one that fails holds the last of its lines. */
+/** A handler's log in a turn that ends well. If it fails, the error holds the last lines instead. */
 export const LOGGED = outcomePart<string>();
 
-/** What handlers log: the words of a contact can stand in it, so it is a text of the contact, as messages are. */
+/** What handlers log: it may contain a contact's words, so it belongs to the contact, like messages. */
 export const HANDLER_STORE = {
   name: "handlers",
   tables: { handler_log: { linked: "org agent contact turn piece" } },
@@ -40,7 +40,7 @@ export const HANDLER_STORE = {
     },
   ],
   functions: ({ reading }) => ({
-    /** Undefined where nothing was logged; empty where the contact was erased. */
+    /** Undefined if nothing was logged; empty if the contact was erased. */
     log: reading(log),
   }),
   onCommit: keepLog,

@@ -34,8 +34,8 @@ import { shownSender } from "./tools.ts";
 /** How a turn over what waits for an agent may differ. */
 export interface InboxOptions extends RunOptions {
   /**
-   * For who looks again and again: only what has waited so many milliseconds, so that a door which has just received a message answers
-   * it itself, and nothing for now of a conversation whose turns fail. Left out: whatever waits.
+   * For callers that poll: only messages that have waited this many milliseconds, so that a door which has just received a message can
+   * answer it itself; and nothing for now from a conversation whose turns fail. By default, all waiting messages.
    */
   readonly waited?: number;
 }
@@ -54,21 +54,21 @@ export interface WaitingThread {
   readonly contact: ContactId;
   /** When the message came that waits longest, in real time. */
   readonly since: number;
-  /** Whether nobody answers it but who looks after what waits; else whoever posted it may be about to. */
+  /** True if only the queue answers it; otherwise the program that posted it may be about to. */
   readonly isHanded: boolean;
 }
 
 /** What waits for an agent, and turns over it. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface InboxApi {
   /**
-   * One turn over what waits for longest; the events of `run`, none where nothing waits. Of one sender, or with `inbox: batch` of up
-   * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. Replies wait in the
-   * outbox, whoever reads `done`. One that was interrupted is taken up first. @throws StrataError `out_of_credits`
+   * One turn over the message that has waited longest; the events of `run`, none if nothing waits. Of one sender, or with `inbox: batch` of
+   * up to five: then each gets what the agent sends them with `reply_to_sender`, and the final text is not sent. Replies wait in the outbox
+   * even if the caller reads `done`. An interrupted turn is taken up first. @throws StrataError `out_of_credits`
    */
   runInbox(actor: Allowed<"operate">, agent: AgentName, options?: InboxOptions): AsyncGenerator<TurnEvent>;
   /**
-   * The threads on which something waits that a turn could answer now: nobody holds them, the agent can pay, its last turns there have
-   * not failed just now, and no person has stopped the last one. Who waits longest comes first.
+   * The threads with waiting messages that a turn could answer now: they are not held, the agent can pay, its last turns there have not
+   * just failed, and no person has stopped the last one. The longest waiting comes first.
    */
   waiting(actor: Allowed<"operate">, agent: AgentName): Promise<readonly WaitingThread[]>;
   /** What waits for the agent, the oldest first. */
@@ -84,7 +84,7 @@ const CHANNEL = "inbox";
 /** Another worker may take what was just found; what is left is looked for so often. */
 const TRIES = 5;
 
-/** Channels of nobody's mail: what a recording left is handled by its next replay. */
+/** Channels without mail: a recording's leftovers are handled by its next replay. */
 const notMail = (parts: TurnParts): readonly string[] => [...closedChannels(parts), REPLAY];
 
 /** What fails again and again is tried less and less often. */
@@ -130,15 +130,15 @@ async function threadsWaiting(parts: TurnParts, agent: Agent): Promise<readonly 
 }
 
 /**
- * One turn over what waits for longest: of one sender, or of several where the agent's inbox is so. Nothing where nothing waits.
- * Whoever calls cannot know whose turn it will be, so nobody is taken to listen: the replies stay in the outbox.
+ * One turn over the message that has waited longest: of one sender, or of several if the agent's inbox is set so. Nothing if nothing waits.
+ * The caller cannot know whose turn it will be, so it does not count as a listener: the replies stay in the outbox.
  */
 async function* runInbox(
   parts: TurnParts,
   agent: Agent,
   { run, options }: { readonly run: Run; readonly options: InboxOptions },
 ): AsyncGenerator<TurnEvent> {
-  // Before anything is looked for or made. Where nothing waits there is nothing to refuse.
+  // Before any search or write. If nothing waits, there is nothing to refuse.
   const waiting = { org: agent.org, agent: agent.name };
   const waits = async () => (await parts.store.inbox(waiting, { now: parts.clock.real(), limit: 1 })).length > 0;
   await parts.steps.checkStart(parts, { agent, waits });

@@ -9,7 +9,7 @@ const INBOX = z
     "Whose messages a turn of the inbox handles. `each`: those of one sender. `batch`: those of several, each in its own frame; the tool `reply_to_sender` sends each sender a reply of their own. `batch` needs `history: log`.",
   );
 
-/** Whose messages a turn takes: a turn of several senders stands alone, and its replies are texts that a tool sends. */
+/** Whose messages a turn takes: a turn of several senders has no history, and its replies are texts that a tool sends. */
 export const KEYS = {
   inbox: agentKey(INBOX, {
     tools: (inbox) => (inbox === "batch" ? [REPLY_TOOL] : []),

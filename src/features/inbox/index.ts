@@ -188,7 +188,7 @@ export const inboxSources = (
   { org, name }: Agent,
 ): LiveSources => ({
   obligations: async (_, context) => {
-    // An agent that acts by itself has to know that somebody waits, and reads no word of it: that is for a turn about it.
+    // An agent that acts by itself must know that messages wait, but reads no word of them: that needs a turn about them.
     const waiting = context.scope.contact === SELF ? await store.inboxCount({ org, agent: name }) : 0;
     return waiting > 0 ? { kind: "text", text: trusted(waitElsewhere(waiting)) } : obligations(context);
   },
@@ -229,7 +229,7 @@ function waitingLines({ contact, event, status }: InboxEntry, style: Style): rea
 const PREVIEW = 100;
 const SHOWN = 20;
 
-/** What the turn has to answer: how many messages, and of each its sender and its beginning. Nothing but the turn's own events. */
+/** What the turn has to answer: how many messages, and each one's sender and beginning. Only the turn's own events. */
 function obligations(context: GatherContext): LayerContent {
   const { answered } = context.progress ?? {};
   const waiting = context.events.filter(

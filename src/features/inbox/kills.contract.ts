@@ -51,7 +51,7 @@ export async function surviveBatchKills({ store, mortal }: KillingStore, seed: n
   const rung: string[] = [];
   const dead = new Set<string>();
   let posted = 0;
-  /** Sent once more where its program died over it: the id of the message keeps it one. */
+  /** Sent again if its program died over it: the id of the message keeps it one. */
   const post = async ({ runtime, time }: TestRuntime): Promise<void> => {
     if (posted >= MESSAGES) return;
     const contact = SENDERS[posted % SENDERS.length] ?? "ann";
@@ -132,7 +132,7 @@ const doubled = (rung: readonly string[]): readonly string[] =>
     times.length > 1 ? [`${bell} was rung ${times.length} times`] : [],
   );
 
-/** What is wrong with the record of a run that has ended. */
+/** Problems in the record of a run that has ended. */
 async function problemsOf(store: Store, { org, name }: Agent): Promise<readonly string[]> {
   const threads = await store.threads({ org, agent: name, contact: null }, 99);
   const turnsOf = async (some: typeof threads) =>

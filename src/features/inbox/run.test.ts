@@ -234,7 +234,7 @@ describe("a turn over the messages of several senders", () => {
     while ((await on.run()).length > 0);
     const [first] = on.sent;
     expect(named(first)).toEqual(["ann"]);
-    // Nor does anything else of the request tell of the others.
+    // Nor does anything else in the request reveal the others.
     expect(wordsOf(first)).not.toContain("secret-bob");
     for (const name of names) {
       const { entries } = (await on.store.part(LOG_STORE).log(on.scopeOf(name))) ?? { entries: [] };
@@ -408,7 +408,7 @@ describe("a turn of several senders that is interrupted", () => {
   });
 
   const RINGING = { parts: [{ call: "ring", input: { bell: "door" } }] };
-  /** What the newest request tells of the newest call. */
+  /** What the newest request says about the newest call. */
   const told = (sent: readonly Request[]): string => JSON.stringify(sent.at(-1)?.messages.at(-1));
 
   it("law 7: does not act again for those who are left when one of its senders is erased", async () => {
@@ -622,7 +622,7 @@ describe("what waits, where somebody looks again and again", () => {
     expect([await triedAfter(29), await triedAfter(1)]).toEqual([false, true]);
     expect([await triedAfter(59), await triedAfter(1)]).toEqual([false, true]);
     expect([await triedAfter(119), await triedAfter(1)]).toEqual([false, true]);
-    // An operator who asks for a turn gets one.
+    // An operator who requests a turn gets one.
     expect(endOf(await on.run()).type).toBe("failed");
   });
 

@@ -10,7 +10,7 @@ const LONGEST = 20_000;
 /** A sender as the frames show them, in whatever case. */
 export const shownSender = (sender: string): string => cleanName(untrusted(sender)).toLowerCase();
 
-/** Answers one of several senders whose messages a turn handles: what is for one is read by nobody else. */
+/** Answers one of the senders whose messages a turn handles: other senders do not see the reply. */
 export function replyTool(): Tool {
   return defineTool({
     name: REPLY_TOOL,

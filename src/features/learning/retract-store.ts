@@ -49,8 +49,8 @@ const CANDIDATES = `select one.*, learning_verdict.version from learning_candida
   and learning_verdict.turn = one.turn where one.org = ? and one.agent = ?`;
 
 /**
- * Digests that read a lesson which is no longer taught, or which also produced a retracted rule: their output is removed, and the next
- * digest rewrites it. It also disappears from what was sent in requests.
+ * Digests that read a lesson which is no longer taught, and digests that built on such a digest's version: their output is removed,
+ * and the next digest rewrites it. It also disappears from what was sent in requests.
  */
 export async function learningDerived(tx: Tx, retracting: Retracting): Promise<void> {
   const { org } = retracting;

@@ -52,14 +52,14 @@ export type Recipient =
   | { readonly thread: ThreadId; readonly agent: AgentName }
   | (Pick<Conversation, "agent" | "channel" | "key"> & { readonly contact: ContactId });
 
-/** What a call came to that waits for the program or the person who talks with the agent. */
+/** The result of a call that waits for the program or person who talks with the agent. */
 export interface CallAnswer {
   readonly call: CallId;
   readonly content: readonly EventPart[];
   readonly failed: boolean;
 }
 
-/** A message as it is sent to an agent. */
+/** A message to an agent. */
 export interface NewMessage {
   readonly to: Recipient;
   /** Empty where only calls are answered. */
@@ -78,7 +78,7 @@ export interface NewMessage {
   readonly settings?: Readonly<Record<string, string | null>>;
   readonly mode?: Mode | undefined;
   readonly parameters?: CallParameters | undefined;
-  /** `queue`: somebody else answers; `turn` and `run`: followed to the end. A run ends where it waits for a program or a person. */
+  /** `queue`: another process answers; `turn` and `run`: followed to the end. A run ends when it waits for a program or a person. */
   readonly follow: "queue" | "turn" | "run";
 }
 
@@ -96,10 +96,9 @@ export type SentMessage =
 
 export interface MessageApi {
   /**
-   * Stores a message, and follows it to the turn that answers it: a new one, or, where another turn took the message meanwhile or
-   * long ago, that one's end from the record. So a message may be sent again until its sender gets the answer. What the actor may not
-   * know is left out of the events.
-   * @throws StrataError before the first event: whatever is wrong with the message; after `failed`: what the turn failed of
+   * Stores a message, and follows it to the turn that answers it: a new one or, if another turn already took the message, that one's end
+   * from the record. So a message may be sent again until its sender gets the answer. The events omit what the actor may not see.
+   * @throws StrataError before the first event: if the message is invalid; after `failed`: the turn's error
    */
   sendMessage(actor: Allowed<"post">, message: NewMessage, signal?: AbortSignal): AsyncGenerator<RunEvent, SentMessage>;
 }
@@ -168,7 +167,7 @@ async function waitingNow(
   return end.type === "waiting" ? { waiting: end } : {};
 }
 
-/** With `follow: queue`, somebody else runs the turn. */
+/** With `follow: queue`, another process runs the turn. */
 const inQueue = (given: string): string =>
   `\`${given}\` is about the turn that is run now, and with \`follow: queue\` none is: leave one of them out, or follow the message`;
 
@@ -306,7 +305,7 @@ async function agentToRun(parts: Parts, actor: Allowed<"post">, place: Destinati
     : agentAt(parts, await upToDate(parts, known));
 }
 
-/** A thread that somebody else holds is asked for again so often, and after so long: a little more than the longest turn. */
+/** How often a thread held elsewhere is tried again, and after what pauses: a little more than the longest turn. */
 const TRIES = 160;
 const retryPause = (tries: number): number => Math.min(1_000, 50 * 2 ** tries);
 
@@ -359,7 +358,7 @@ async function* followMessage(
   }
 }
 
-/** An end from the record, unless that is told already. Whoever takes it has the reply. */
+/** An end from the record, unless it was already reported. The caller that takes it has the reply. */
 async function* recorded(
   { parts, runtime }: Ports,
   actor: Allowed<"post">,
@@ -378,7 +377,7 @@ async function* recorded(
     return answer;
   }
   yield end;
-  // The turn is done whatever happens here, as where it was run.
+  // The turn is done whatever happens here, as when it was run.
   await parts.store
     .part(OUTBOX_STORE)
     .deliver(thread.scope, { turn: end.turn }, parts.clock.recorded())

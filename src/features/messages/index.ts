@@ -49,7 +49,7 @@ const PARAMETERS = SAMPLING.safeExtend({
     .describe("tokens of the reply, with what the model reasons; at most what `budgets.reply` of the agent allows"),
 });
 
-/** What a message may have, whoever it is sent to. */
+/** The fields of a message to any agent. */
 export const MESSAGE = z.strictObject({
   text: TEXT.optional().describe(
     "what is said; at most as many characters as the agent's `budgets.message` allows (default 100,000)",
@@ -224,7 +224,7 @@ function parametersIn({ tools, parameters: { maxTokens, temperature, topP } = {}
   };
 }
 
-/** What the operation already describes, and nothing does yet. */
+/** The operation already describes them, but they do not exist yet. */
 function refuseMissing({ tools = [] }: Given): void {
   if (tools.some((one) => typeof one !== "string"))
     throw invalidInput(

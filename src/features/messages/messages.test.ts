@@ -260,7 +260,7 @@ describe("a message", () => {
     const queued = await first.json(path, { body: { ...body, follow: "queue" } });
     const [thread] = await one.store.threads({ org: ORG, agent: one.agent.name, contact: ANN.contact }, 2);
     if (thread === undefined) throw new Error("the message has a thread");
-    // The turn is committed, and nobody reads its end.
+    // The turn is committed, but its end is not read.
     for await (const { type } of one.runtime.run(OPERATOR, thread)) if (type === "done") break;
     const outbox = async () => one.runtime.use(DELIVERY_API).outbox(OPERATOR, one.agent.name, { limit: 9 });
     expect(await outbox()).toMatchObject([{ text: "Committed.", status: "waiting" }]);

@@ -35,7 +35,7 @@ function clockOf(timezone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** What the clocks of the zone show, as if it were UTC: milliseconds since 1970. */
+/** What the zone's clocks show, as if it were UTC: milliseconds since 1970. */
 function shownAt(timezone: string, at: number): number {
   const part = Object.fromEntries(
     clockOf(timezone)
@@ -53,7 +53,10 @@ export const civilAt = (timezone: string, at: number): Civil => civilOf(shownAt(
 export const timeAt = (timezone: string, at: number): string =>
   new Date(shownAt(timezone, at)).toISOString().slice(11, 16);
 
-/** The instant at which the zone's clocks show so many minutes after midnight of that day: the first of two; of none, as much later as clocks are set forward. */
+/**
+ * The instant at which the zone's clocks show this many minutes after midnight of that day. A time that occurs twice means the first; a
+ * skipped time is moved later by the skipped amount.
+ */
 export function instantOf(timezone: string, day: Civil, minutes: number): number {
   const shown = utc(day, minutes);
   const offsets = [shown - 1_440 * MINUTE, shown + 1_440 * MINUTE].map((near) => shownAt(timezone, near) - near);

@@ -127,7 +127,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-/** How often a signature stands below what an agent says. */
+/** How often a signature follows an agent's messages. */
 const SIGNING = ["always", "first", "never"] as const;
 
 /** Whether it says that it is an AI. */

@@ -46,7 +46,7 @@ describe("whether it is open now", () => {
     expect(shown("2026-10-25T00:29:00Z", bar)).toBe("open 2026-10-25T00:30");
     expect(shown("2026-10-25T00:30:00Z", bar)).toBe("closed 2026-10-25T11:00");
     expect(shown("2026-10-25T01:15:00Z", bar)).toBe("closed 2026-10-25T11:00");
-    // Forward, on 29 March 2026 at 01:00 UTC: there is no half past two, so it is an hour later by the clock.
+    // Forward, on 29 March 2026 at 01:00 UTC: 02:30 does not exist, so it is an hour later by the clock.
     expect(shown("2026-03-29T01:29:00Z", bar)).toBe("open 2026-03-29T01:30");
     expect(timeAt(BERLIN, Date.parse("2026-03-29T01:30:00Z"))).toBe("03:30");
   });

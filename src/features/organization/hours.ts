@@ -9,7 +9,7 @@ export interface Hours extends Readonly<Partial<Record<Day, string>>> {
   readonly exceptions?: Readonly<Record<string, string>>;
 }
 
-/** Minutes since midnight; `to` is at most 1,440, and not after `from` where it is on the next day. */
+/** Minutes since midnight; `to` is at most 1,440, and not after `from` if it is on the next day. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -43,8 +43,8 @@ export interface Opening {
 export const HORIZON = 21;
 
 /**
- * Whether a house with these hours in that time zone is open at that instant. Where clocks are set forward, a time that does not exist is
- * as much later as they are set; where they are set back, a time that comes twice is the first of both.
+ * Whether a business with these hours in that time zone is open at that instant. When clocks are set forward, a time that does not exist is
+ * moved later by the same amount; when they are set back, a time that occurs twice means the first.
  * @param at milliseconds since 1970
  */
 export function openingAt(hours: Hours, timezone: string, at: number): Opening {
@@ -65,7 +65,7 @@ export function openingAt(hours: Hours, timezone: string, at: number): Opening {
   return { isOpen: false, ...(next && { changes: next.from }) };
 }
 
-/** What is written of a day: its exception, its day of the week, or closed. */
+/** The hours of a day: its exception, its day of the week, or closed. */
 export function hoursOn(hours: Hours, day: Civil): string {
   const weekday = DAYS[new Date(Date.UTC(day.year, day.month - 1, day.day)).getUTCDay()] ?? "sunday";
   return hours.exceptions?.[isoDay(day)] ?? hours[weekday] ?? "closed";

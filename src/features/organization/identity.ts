@@ -25,7 +25,7 @@ export function lineOf(agent: Agent, events: readonly Pick<StoredEvent, "line">[
 
 export const lineNamed = ({ business }: Agent, id: string): Line | undefined => business?.lines?.[id];
 
-/** What stands below the member's messages. */
+/** The signature below the member's messages. */
 export const signatureOf = ({ name }: StoredBusiness, member: Member): string =>
   member.signature ?? `${member.name}, ${name}`;
 
@@ -59,7 +59,7 @@ export function identityText(agent: Agent, business: StoredBusiness): Trusted {
 export const filled = (text: string | undefined, because: string): LayerContent =>
   text === undefined || text === "" ? { kind: "empty", because } : { kind: "text", text: trusted(text) };
 
-/** What the layers say that speak of the business: the same for all conversations of the agent. */
+/** The layers about the business: the same for all conversations of the agent. */
 export function identityTexts(agent: Agent): ReadonlyMap<LayerId, LayerContent> {
   const { business } = agent;
   if (business === undefined) return new Map();
@@ -72,11 +72,11 @@ export function identityTexts(agent: Agent): ReadonlyMap<LayerId, LayerContent> 
   );
 }
 
-/** Whether the agent's business is open at that time; undefined where no hours are declared. */
+/** Whether the agent's business is open at that time; undefined if no hours are declared. */
 export const isOpenAt = ({ business }: Agent, at: number): boolean | undefined =>
   business?.hours && openingAt(business.hours, business.timezone ?? "UTC", at).isOpen;
 
-/** Whether the business is open at that time, as a sentence for the tail: nothing where no hours are declared. */
+/** Whether the business is open at that time, as a sentence for the tail; empty if no hours are declared. */
 export function openingText({ hours, timezone = "UTC", afterHours }: StoredBusiness, at: number): string | undefined {
   if (hours === undefined) return undefined;
   const { isOpen, changes } = openingAt(hours, timezone, at);

@@ -28,7 +28,7 @@ const withIdentity = (setup: TurnSetup): TurnSetup => ({
   texts: new Map([...(setup.texts ?? []), ...identityTexts(setup.agent)]),
 });
 
-/** What changes by the hour and by the message: it stands in the tail. */
+/** It changes by the hour and by the message, so it is in the tail. */
 const openingNow =
   (agent: Agent): LiveSource =>
   async (_layer, { at, events }) => {
@@ -46,7 +46,7 @@ const SIGNING: OutgoingStep = {
   outgoing: async ({ setup: { agent }, lease: { claim }, parts }, { text, to, waits }) => {
     const { business, signature = {} } = agent;
     const { channel, scope } = claim.thread;
-    // In a turn of several senders, each has a conversation of their own.
+    // In a turn of several senders, each has a separate conversation.
     const { thread, events } = claim.batchMembers?.find((one) => one.thread.scope.contact === to) ?? claim;
     const member = memberFor(agent, lineOf(agent, events));
     if (business === undefined || member === undefined || waits) return undefined;
@@ -67,7 +67,7 @@ const steps: TurnSteps = {
   outgoing: SIGNING,
 };
 
-/** The business of an agent. @throws StrataError `invalid_input` where it speaks for none */
+/** The business of an agent. @throws StrataError `invalid_input` if it speaks for none */
 function businessOf({ name, business }: Agent): StoredBusiness {
   if (business !== undefined) return business;
   const message = `${name} speaks for no organization: strata.yaml has no \`business\` for it`;

@@ -30,9 +30,9 @@ import { SCHEDULE, type Schedule } from "./config.ts";
 import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";
 
-/** What an agent does by the clock. @throws StrataError `not_allowed`, `agent_not_found` */
+/** An agent's schedules. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface ScheduleApi {
-  /** What the agent does by the clock: whether a run is due, or may have been missed, and when the next is. */
+  /** The agent's schedules: whether a run is due, or may have been missed, and when the next is. */
   schedules(
     actor: Allowed<"operate">,
     agent: AgentName,
@@ -40,7 +40,7 @@ export interface ScheduleApi {
     readonly {
       readonly schedule: NonNullable<Agent["schedules"]>[number];
       readonly isDue: boolean;
-      /** None where it never comes, or is paused. */
+      /** Absent if it never comes, or is paused. */
       readonly next?: number;
       /** Since when it is paused, and by whom. */
       readonly paused?: DoneBy & { readonly since: number };
@@ -48,10 +48,10 @@ export interface ScheduleApi {
       readonly waits?: { readonly runs: number; readonly because: string };
     }[]
   >;
-  /** What the last look at a schedule found of its clock; given once. */
+  /** What the last look at a schedule found about its clock; reported once. */
   scheduleNews(actor: Allowed<"operate">, agent: AgentName, schedule: string): ScheduleNews | undefined;
   /**
-   * Pauses a schedule, or lets it continue; what comes due meanwhile is not missed, it is left out. False where it is so already.
+   * Pauses a schedule, or lets it continue; runs due meanwhile are skipped, not missed. False if it already is in that state.
    * @throws StrataError `invalid_input` for a schedule that is not declared
    */
   pauseSchedule(actor: Allowed<"operate">, agent: AgentName, schedule: string, isPaused: boolean): Promise<boolean>;
@@ -90,9 +90,9 @@ interface ScheduleNews {
   readonly madeUp: number;
 }
 
-/** A clock that is set right by less is no news, in milliseconds. */
+/** A smaller clock adjustment is not reported, in milliseconds. */
 const JUMP = 2_000;
-/** So many runs that were missed are made up. */
+/** How many missed runs are made up. */
 const MOST_MISSED = 1_000;
 /** A run that begins so late is one that was missed, in milliseconds. */
 const LATE = 60_000;
@@ -107,7 +107,7 @@ interface Come {
   readonly left: readonly Thread[];
 }
 
-/** What an agent does by the clock, for operators. */
+/** An agent's schedules, for operators. */
 export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
   const come = new Map<string, Come>();
   const news = new Map<string, ScheduleNews>();
@@ -127,7 +127,7 @@ export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
         const isSetBack = known !== undefined && known > now;
         const next = nextTime(schedule, isSetBack ? now : (known ?? now));
         const waiting = waits.get(schedule.name);
-        // What was missed before this program began is not known yet: it is looked up with the first run.
+        // Runs missed before this program began are not known yet: they are looked up with the first run.
         const isDue = known === undefined || isSetBack || (next !== undefined && next <= now);
         return { schedule, isDue, ...(next !== undefined && { next }), ...(waiting && { waits: waiting }) };
       });
@@ -217,7 +217,7 @@ function timesToRun({ missed }: Schedule, times: readonly number[], now: number)
   return missed === "once" ? last : last.filter((at) => now - at <= LATE);
 }
 
-/** One run is one thread: it stands alone, and of several programs that begin it, all get the same. */
+/** One run is one separate thread: if several programs begin it, all get the same. */
 async function beginRun(
   parts: TurnParts,
   agent: Agent,
@@ -251,7 +251,10 @@ async function beginRun(
   return thread;
 }
 
-/** What a program that has just begun finds: the time of the last run that anybody has begun, or when a new schedule was first looked at. */
+/**
+ * What a program that has just begun finds: the time of the last run that any program has begun, or when a new schedule was first looked
+ * at.
+ */
 async function foundOf(
   parts: TurnParts,
   agent: Agent,
@@ -289,7 +292,7 @@ async function waitsOf(
   return found;
 }
 
-/** Why no turn may begin there now; else what the last one failed of. */
+/** Why no turn may begin there now; otherwise the last turn's error. */
 async function whyWaits(parts: TurnParts, agent: Agent, thread: Thread): Promise<string> {
   const refused = await parts.steps.refusal(parts, { agent, thread, waits: async () => true });
   if (refused !== undefined) return refused.message;

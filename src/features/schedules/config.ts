@@ -3,7 +3,7 @@ import { agentKey, type StoredKeys, slug } from "../../agents/index.ts";
 import { type Agent, MODES, type OwnChannel } from "../../protocol/index.ts";
 import { cronProblem } from "./times.ts";
 
-/** The channel of runs by the clock, each on a thread of its own. Their contact is `SELF`, and their replies are for the operator. */
+/** The channel of scheduled runs, each on a separate thread. Their contact is `SELF`, and their replies are for the operator. */
 export const SCHEDULE = { name: "schedule" } as const satisfies OwnChannel;
 
 const DECLARED = z.strictObject({
@@ -36,7 +36,7 @@ const SCHEDULES = z
     "What the agent does at certain times while `strata start` runs. Each run has a thread of its own. Default: nothing.",
   );
 
-/** What an agent does by the clock. */
+/** An agent's schedules. */
 export const KEYS = {
   schedules: agentKey(SCHEDULES, {
     check: (schedules, { refuse }) => {

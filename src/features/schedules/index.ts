@@ -1,4 +1,4 @@
-/** Scheduled runs of agents: each is an operator's event on a thread of its own, with as much of the prompt as it needs. */
+/** Scheduled runs of agents: each is an operator's event on a separate thread, with as much of the prompt as it needs. */
 
 import { z } from "zod";
 import { count, duration, minute, oneLine, table } from "../../print/index.ts";
@@ -189,7 +189,7 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
       const news = runtime.use(SCHEDULE_API).scheduleNews(operator, agent, schedule.name);
       if (news !== undefined) yield* clockNotices(`${schedule.name} of ${agent}`, news);
     } catch (thrown) {
-      // That it has no credits is told as how it lives.
+      // Missing credits are reported as part of how it lives.
       if (!asStrataError(thrown).traits.isPause) throw thrown;
     }
   },

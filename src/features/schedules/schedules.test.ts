@@ -21,7 +21,7 @@ async function clocked(schedules: readonly Schedule[], given: { store?: Awaited<
   const answers = Array.from({ length: 1_200 }, () => "Done.");
   const stand = await testRuntime(answers, { agent: sampleAgent({ schedules }), store });
   const runs: number[] = [];
-  /** What the dispatcher would do at this time; the times of the runs that began. */
+  /** What the dispatcher would do at this time: the times of the runs that began. */
   const look = async (at: number): Promise<readonly number[]> => {
     stand.time.at = at;
     runs.length = 0;

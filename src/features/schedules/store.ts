@@ -31,7 +31,7 @@ export interface SchedulePause extends DoneBy {
   readonly at: number;
 }
 
-/** Which schedules of an agent are paused: every change is kept, and linked. Nobody's words stand in it. */
+/** Which schedules of an agent are paused: every change is kept, and linked. It contains no contact's words. */
 export const SCHEDULE_STORE = {
   name: "schedules",
   tables: {
@@ -54,7 +54,7 @@ export const SCHEDULE_STORE = {
   functions: ({ reading, writing }) => ({
     /** The last change of each schedule. */
     schedulePauses: reading(schedulePauses),
-    /** False where it is so already. */
+    /** False if it already is in that state. */
     pauseSchedule: writing(pauseSchedule),
     /** From when on runs of a schedule count: the given time, or that of the last change where one is known already. */
     beginSchedule: writing(beginSchedule),

@@ -8,7 +8,7 @@ export interface Rule {
 
 const toCron = ({ cron, timezone }: Rule): Cron => new Cron(cron, { timezone, mode: "5-part", paused: true });
 
-/** What is wrong with a rule, by the key that says it; nothing where it will run. */
+/** What is wrong with a rule, with the key that says it; undefined if it will run. */
 export function cronProblem(rule: Rule): { readonly key: keyof Rule; readonly expected: string } | undefined {
   try {
     new Intl.DateTimeFormat("en", { timeZone: rule.timezone });
@@ -26,7 +26,7 @@ export function cronProblem(rule: Rule): { readonly key: keyof Rule; readonly ex
 const FIELDS = ["minute", "hour", "day of the month", "month", "day of the week"];
 const FORM = "the fields are minute, hour, day of the month, month and day of the week, as in `0 9 * * 1-5`";
 
-/** Why a rule cannot be read: it has too many or too few fields, or one that is none. */
+/** Why a rule cannot be read: it has too many or too few fields, or an invalid one. */
 function whyUnreadable({ cron, timezone }: Rule): string {
   const fields = cron
     .trim()
@@ -44,12 +44,15 @@ function whyUnreadable({ cron, timezone }: Rule): string {
   return `${wrong < 0 ? "cannot be read" : `\`${fields[wrong]}\` is no ${FIELDS[wrong]}`}: ${FORM}`;
 }
 
-/** The first time after an instant at which a rule runs, in milliseconds since 1970. What a night of daylight saving leaves out is made up when it is over, and what it repeats is not repeated. */
+/**
+ * The first time after an instant at which a rule runs, in milliseconds since 1970. Times skipped by daylight saving are made up after the
+ * change, and times that occur twice run once.
+ */
 export function nextTime(rule: Rule, after: number): number | undefined {
   return toCron(rule).nextRun(new Date(after))?.getTime();
 }
 
-/** All times after an instant and up to another: the last of them, where they are more than so many. */
+/** All times after an instant and up to another; of more than `most`, the last ones. */
 export function timesBetween(rule: Rule, after: number, until: number, most: number): readonly number[] {
   const cron = toCron(rule);
   // From the end: stepping through a year of minutes would take more than a minute.

@@ -50,7 +50,7 @@ export const SETTING = z
 export type SettingView = z.output<typeof SETTING>;
 
 export interface SettingApi {
-  /** The settings that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
+  /** The settings that the agent declares, with their values in one conversation. @throws StrataError `thread_not_found` */
   settings(actor: Allowed<"read">, thread: ThreadId): Promise<readonly SettingView[]>;
   /** Sets one from its next turn on; null: it is not set any more. @throws StrataError `thread_not_found`, `invalid_input`, `not_allowed` */
   setSetting(
@@ -63,7 +63,7 @@ export interface SettingApi {
 /** The functions of settings, as `runtime.use` gives them. */
 export const SETTING_API = featureApi<SettingApi>("settings");
 
-/** What an agent declares of one setting. */
+/** An agent's declaration of one setting. */
 type DeclaredSetting = NonNullable<Agent["settings"]>[string];
 
 /** Settings of the thread decide how much the model reasons, and what the layers with `source: setting` say. */
@@ -84,7 +84,7 @@ export const settingSteps: TurnSteps = {
 
 type SettingSource = Extract<Source, { kind: "setting" }>;
 
-/** What a layer says now. Where the model has a setting of its own for it, that is sent instead. */
+/** What a layer says now. If the model has its own setting for it, that is sent instead. */
 function contentFor(
   { agent, reasoning }: TurnSetup,
   { source: { setting: name, texts }, scope }: { readonly source: SettingSource; readonly scope: Layer["scope"] },
@@ -96,9 +96,9 @@ function contentFor(
   if (declared === undefined || value === undefined) return { kind: "empty", because: `${name} is not set` };
   if (declared.sets === "reasoning" && reasoning !== undefined)
     return { kind: "empty", because: `${name} is ${value}: the model's own setting says so` };
-  // Law 4: at the end of a request stands no value that somebody wrote, only a text of the declaration.
+  // Law 4: the end of a request holds no value that a person wrote, only a text of the declaration.
   if (scope === "turn" && declared.choices === undefined) return { kind: "empty", because: `${name} is no choice` };
-  // The operator wrote the texts; a value of its own was taken from operators and members alone.
+  // The operator wrote the texts; a free value was accepted only from operators and members.
   const text = declared.choices === undefined ? trusted(value) : texts[value];
   if (text === undefined) return { kind: "empty", because: `${name} is ${value}, for which it says nothing` };
   if (set === undefined) return { kind: "text", text };
@@ -106,13 +106,13 @@ function contentFor(
   return { kind: "text", text, version: set.n, ...(spoken && { trust: spoken }) };
 }
 
-/** Of the reply's tokens, for a model that is told a budget. */
+/** Shares of the reply's tokens, for a model that takes a budget. */
 const SHARES = { low: 1 / 4, medium: 1 / 2, high: 3 / 4 } as const;
 
 /** No provider takes a smaller budget. */
 const LEAST_BUDGET = 1_024;
 
-/** How much the model is told to reason: nothing where no setting says so, or the model has no setting for it. */
+/** How much the model is asked to reason: undefined if no setting says so, or the model has no setting for it. */
 function reasoningFor(setup: TurnSetup, settings: readonly ThreadSetting[]): Parameters["reasoning"] | undefined {
   const { agent, card } = setup;
   const [name, declared] = Object.entries(agent.settings ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { agentKey, type KindsOf, line, type StoredKeys, slug, sourceForm } from "../../agents/index.ts";
 import { REASONING_LEVELS, suggestion, trusted } from "../../protocol/index.ts";
 
-/** Who may set a setting: the mightier may always. */
+/** Who may change a setting: higher roles always may. */
 const SETTERS = ["operators", "members", "contacts"] as const;
 
-/** Characters that one text may be given at the most. */
+/** The most characters of one text. */
 const LONGEST_TEXT = 20_000;
 
 const SETTING = z

@@ -70,7 +70,7 @@ const SHOWN = 60;
 const shownValue = (value: string | null): string =>
   value === null ? "not set" : printable(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 
-/** What is set, by whom, and what it could be. */
+/** The settings' values, who set them, and the choices. */
 export function settingLines(
   found: readonly SettingView[],
   now: number,

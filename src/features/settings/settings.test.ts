@@ -82,7 +82,7 @@ describe("settings of a conversation", () => {
     await say(bob, "hello");
     expect(systemOf(sent[0])).toContain(TEXTS.high);
     expect(systemOf(sent[1])).toContain(TEXTS.low);
-    // What all conversations share stands before what is one conversation's.
+    // What all conversations share comes before what belongs to one.
     expect(sent[0]?.prefix.system[0]).toEqual(sent[1]?.prefix.system[0]);
     expect(sent.map(({ parameters }) => parameters.reasoning)).toEqual([undefined, undefined]);
     await store.close();
@@ -162,7 +162,7 @@ describe("settings of a conversation", () => {
     const turn = await runtime.turn(OPERATOR, done.turn);
     expect(turn.requests[0]?.ledger.edits).toMatchObject({ layers: ["thinking"], way: "told" });
     expect((await runtime.rebuilt(OPERATOR, done.turn, 1)).request).toEqual(sent[1]);
-    // Taken back, the default is told again.
+    // Once reset, the default is sent again.
     await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: null });
     await say(thread, "and then?");
     expect(messagesOf(sent[2])).toContain("its original text again");

@@ -25,7 +25,7 @@ import {
   toDoneBy,
 } from "../../store/index.ts";
 
-/** A change of what is set of a thread; `piece` names the value, null where it was taken back. */
+/** A change of a thread's setting; `piece` names the value, null if it was reset. */
 interface SettingTable extends ContactScope {
   readonly thread: ThreadId;
   readonly n: number;
@@ -39,7 +39,7 @@ interface SettingTable extends ContactScope {
 
 const { query, insert } = tables<{ thread_fact: SettingTable }>();
 
-/** What was set of a thread from outside. */
+/** A thread's setting, as set from outside. */
 export interface ThreadSetting extends DoneBy {
   readonly name: string;
   readonly value: string;
@@ -53,7 +53,7 @@ export interface SettingChange extends Omit<ThreadSetting, "value" | "n"> {
   readonly value: string | null;
 }
 
-/** What is set of threads: every change of it is kept, and linked. Values are the contact's, and go with its other texts. */
+/** Settings of threads: every change is kept, and linked. Values belong to the contact, and are erased with its other texts. */
 export const SETTING_STORE = {
   name: "settings",
   tables: {
@@ -78,9 +78,9 @@ export const SETTING_STORE = {
     { number: 25, name: "who set settings", statements: [newColumn("thread_fact", "by_id", "text")] },
   ],
   functions: ({ reading, writing }) => ({
-    /** What was set of the thread and still holds; a fork begins with what held where it branches off. */
+    /** The thread's present settings; a fork begins with those in effect where it branches off. */
     settings: reading(newestSettings),
-    /** Sets one, or with null unsets it. Gives it as it is now. @throws StrataError `thread_not_found` */
+    /** Sets one, or with null resets it. Gives its present state. @throws StrataError `thread_not_found` */
     setSetting: writing(setSetting),
   }),
   linked: {

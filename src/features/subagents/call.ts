@@ -68,8 +68,8 @@ interface Calling {
 const askedIn = new WeakMap<RunningTurn, number>();
 
 /**
- * Asks the sub-agent of that name: its question begins a thread with the commit of this turn, and its answer is the result of the call.
- * Whatever keeps it from being asked is said in words.
+ * Asks the sub-agent of that name: its question begins a thread with the commit of this turn, and its answer is the result of the call. If
+ * it cannot be asked, the result says why.
  */
 export async function callSubagent(
   { name, task }: { readonly name: string; readonly task: string },
@@ -101,7 +101,7 @@ export async function callSubagent(
   });
 }
 
-/** Of the limits that are left: what one call may use at most. Where nobody limits its cost, half of the money stays for the others. */
+/** The part of the remaining limits that one call may use. Without a limit on its cost, half of the money stays for the others. */
 function reservedOf(left: Budgets["turn"], limits: Rules["limits"]): NonNullable<LaterAnswer["reserved"]> {
   const { maxCost: money = Number.POSITIVE_INFINITY } = left;
   const dollars = Math.min(limits.maxCost ?? money / 2, money);
@@ -181,8 +181,9 @@ export async function endLeftOver(turn: RunningTurn): Promise<void> {
 }
 
 /**
- * The agent that answers: the caller's own rules in a smaller mode, then the instructions of the sub-agent. It is a version of the caller like any
- * other, kept with the record, so that what it did can be explained later. It speaks to nobody: what the caller does by itself is left out.
+ * The agent that answers: the caller's own rules in a smaller mode, then the instructions of the sub-agent. It is a version of the caller
+ * like any other, kept with the record, so that what it did can be explained later. It talks only to its caller: what the caller does by
+ * itself is omitted.
  */
 function subagentOf(
   { setup, parts }: RunningTurn,
@@ -250,7 +251,7 @@ function instructionsOf({ name, text }: Definition, limits: OwnLimits, { vault, 
   return addedLayer(layers, "subagent", vault.hide([introduction(called), text, task].join("\n\n")));
 }
 
-/** What whoever asked it reads: its answer, or why there is none. */
+/** What its caller reads: its answer, or why there is none. */
 export function saidToCaller({ parts, setup, lease }: RunningTurn, ending: Ending): string | undefined {
   const { thread, turn } = lease.claim;
   if (thread.channel !== PEER.name || thread.parties === undefined || ending.status === "waiting") return undefined;

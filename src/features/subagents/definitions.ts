@@ -42,7 +42,7 @@ export interface Definitions {
 /** Where definitions are found. */
 export interface Places {
   readonly store: Pick<Store, "activeTexts" | "textPointers">;
-  /** Left out, the folders of projects are unknown. */
+  /** Without it, the projects' folders are unknown. */
   readonly disk?: ProjectDisk | undefined;
 }
 
@@ -78,7 +78,7 @@ function withFiles(declared: readonly Definition[], found: Awaited<ReturnType<ty
 export const isNamed = ({ name }: Definition, wanted: string): boolean =>
   name.toLowerCase() === wanted.trim().toLowerCase();
 
-/** The tools that a sub-agent has: of its caller's, those that are named for it; where none are, those that change nothing. */
+/** A sub-agent's tools: those of its caller's that are named for it; if none are named, those that change nothing. */
 export function toolsOf(agent: Agent, definition: Definition, tools: Toolset): readonly ToolName[] {
   const { subagents: rules } = agent;
   if (definition.share === "fork") return agent.tools;
@@ -91,7 +91,7 @@ export function toolsOf(agent: Agent, definition: Definition, tools: Toolset): r
   return added.length === 0 ? own : [...own, ...added.map(toolName)].sort();
 }
 
-/** The sub-agents of an AGENTS.md that cannot be called, for lint. Its files are read as they are declared: no approval is looked up. */
+/** The sub-agents of an AGENTS.md that cannot be called, for lint. Files are read as declared, without looking up approvals. */
 export async function subagentProblems(disk: ProjectDisk, agent: Agent): Promise<readonly FileProblem[]> {
   const store = { activeTexts: async () => [], textPointers: async () => [] };
   const { leftOut } = await definitionsOf(agent, { store, disk });

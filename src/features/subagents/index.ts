@@ -1,4 +1,4 @@
-/** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a turn of its own. */
+/** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a separate turn. */
 import { z } from "zod";
 import { truncateText } from "../../guard/index.ts";
 import { printable, table } from "../../print/index.ts";
@@ -65,7 +65,7 @@ const readDefinitions =
     );
   };
 
-/** At most so many of those that files define are named, each with so many characters. */
+/** How many of the file-defined ones are named, and with how many characters each. */
 const NAMED = 30;
 const DESCRIBED = 160;
 

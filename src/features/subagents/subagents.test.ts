@@ -369,7 +369,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const { open, say, store, runtime, sent } = await calling([ask(), "Never said."]);
     const thread = await open();
     const save = store.saveAgentVersion;
-    // What is done last before the question is written down.
+    // The last step before the question is recorded.
     store.saveAgentVersion = async (...version) => {
       await save(...version);
       await runtime.erase(OPERATOR, { contact: thread.scope.contact });
