@@ -36,13 +36,13 @@ type Measured = Pick<NewText, "beside">;
 export type MoveRequest = Deed & { readonly kind: "activated" | "rolled back" | "disabled" } & (
     | ({
         readonly to: number;
-        /** Said where the pointer stands on nothing as long as nobody has moved it, and not on the declared text. */
+        /** Set if the pointer starts on nothing instead of on the declared text, until it is first moved. */
         readonly atFirst?: null;
       } & Measured)
     | { readonly to: null; readonly beside?: never; readonly atFirst?: never }
   );
 
-/** An operator's word about a proposal. `over`: the version whose place it shall take; left out, its `parent`. */
+/** An operator's decision on a proposal. `over`: the version that it replaces; if omitted, its `parent`. */
 export type TextDecision = Deed &
   (
     | ({ readonly verdict: "approved"; readonly over?: number } & Measured)
@@ -51,7 +51,7 @@ export type TextDecision = Deed &
 
 /** Which versions are asked for. */
 export interface VersionsWish {
-  /** Of one text; left out, of all. */
+  /** Of one text; if omitted, of all. */
   readonly key?: TextKey;
   /** Only versions with a smaller number. */
   readonly before?: number;
@@ -60,7 +60,7 @@ export interface VersionsWish {
 
 /** Which moves are asked for. */
 export interface MovesWish {
-  /** Of one text; left out, of all. */
+  /** Of one text; if omitted, of all. */
   readonly key?: TextKey;
   /** Only moves with a smaller number. */
   readonly before?: number;
@@ -87,16 +87,16 @@ interface TextStore {
   /** Newest first. */
   textMoves(owner: AgentOwner, wish: MovesWish): Promise<readonly TextMove[]>;
   /**
-   * Keeps a version; one that is `kept` becomes active, unless another than its `parent` is active by now, or one of those beside it
-   * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the
-   * write `edit`. Of one text an agent has one proposal waiting out of its own turns, one out of each contact's and one out of those
-   * of several senders: a newer one supersedes it, and one that says the same over the same is not kept twice. What would be kept but
-   * for another that moved is none of these: it waits beside them, and nothing replaces it.
+   * Stores a version. A `kept` one becomes active, unless a version other than its `parent` is active by now or one of those beside it
+   * moved: then it is a proposal. So is an agent's version if none is active any more. A turn's commit does the same by the write `edit`.
+   * Of each text an agent has one waiting proposal from its self-started turns, one from each contact's turns and one from turns of several
+   * senders: a newer one supersedes it, and the same change to the same version is not stored twice. A version that would have been kept
+   * but was overtaken is none of these: it waits beside them, and nothing replaces it.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**
-   * @throws StrataError `text_not_found`; `text_decided` where it does not wait any more, where another version is active than the one
-   * whose place it is to take, or one of those beside it moved
+   * @throws StrataError `text_not_found`; `text_decided` if it no longer waits, if the active version is not the one that it is to replace,
+   * or if one of those beside it moved
    */
   decideText(owner: AgentOwner, key: TextKey & { readonly n: number }, decision: TextDecision): Promise<TextVersion>;
   /**
@@ -114,7 +114,6 @@ export interface WaitingMessage {
   readonly isRunning: boolean;
 }
 
-/** Messages of an agent with all its contacts, on their way in. What was erased is none of them. */
 /** A text that waits for an operator, and the link under which it was proposed: its place in the list. */
 export type Proposal = TextVersion & { readonly link: number };
 
@@ -124,8 +123,8 @@ export interface MailStore {
   /** How many there are. */
   inboxCount(owner: AgentOwner): Promise<number>;
   /**
-   * Turns since then that left a sender without a reply, the newest first: the last done one of each thread, those of threads of these
-   * channels left out. Of an erased contact there is none.
+   * Turns since then that left a sender without a reply, the newest first: the last done one of each thread, except threads of these
+   * channels. Nothing is returned for an erased contact.
    */
   unanswered(
     owner: AgentOwner,
@@ -133,7 +132,7 @@ export interface MailStore {
   ): Promise<readonly TurnId[]>;
 }
 
-/** What an operator did with an agent. */
+/** An operator's action on an agent. */
 export interface Act {
   readonly id: number;
   readonly role: Role;

@@ -15,22 +15,22 @@ import type {
   TurnId,
 } from "../protocol/index.ts";
 
-/** Rows of an agent's own, with no contact in them. */
+/** An agent's own rows, which name no contact. */
 interface OfAgent {
   readonly org: OrgId;
   readonly agent: AgentName;
 }
 
-/** What is a link of the chain, by its number. */
+/** A row that has a link in the chain, by its number. */
 interface Linked {
   readonly at: number;
   readonly link: number;
 }
 
 /**
- * What was done with a text; `part` is empty for a whole layer. The pointer stood on `was` and then `stands` on another: 0 is the
- * declared text, null nothing. A row that made a version has all of it, one that approved what was a contact's has its text again.
- * `reason`, `text`, `line` and `findings` name pieces: of the contact, and where none is named shared ones.
+ * A text's history; `part` is empty for a whole layer. The pointer moved from `was` to `stands`: 0 is the declared text, null nothing. A
+ * row that made a version has all its fields; one that approved a contact's version has its text again. `reason`, `text`, `line` and
+ * `findings` name pieces: of the contact, or shared ones if no contact is named.
  */
 interface TextMoveTable extends OfAgent, Linked {
   readonly layer: LayerId;
@@ -52,7 +52,7 @@ interface TextMoveTable extends OfAgent, Linked {
   readonly trust: Trust | null;
   readonly inputs: Trust | null;
   readonly parent: number | null;
-  /** What it was written for. */
+  /** Its purpose. */
   readonly rank: number | null;
   readonly source: TextPlace["source"] | null;
   readonly declared: Digest | null;
@@ -60,7 +60,7 @@ interface TextMoveTable extends OfAgent, Linked {
   readonly waits: 1 | null;
 }
 
-/** What an operator did. `about` may name a contact; its link holds only a keyed digest of it. */
+/** An operator's action. `about` may name a contact; its link holds only a keyed digest of it. */
 interface ActTable extends OfAgent, Linked {
   readonly id: number;
   readonly role: Role;
@@ -81,7 +81,7 @@ interface SpentSignatureTable extends OfAgent {
   readonly digest: Digest;
 }
 
-/** That an agent was called otherwise before. `agent`: its name of today, also where it was renamed again. */
+/** An agent's earlier name. `agent`: its current name, even after later renamings. */
 interface AgentRenameTable extends OfAgent, Linked {
   readonly was: AgentName;
   readonly role: Role;

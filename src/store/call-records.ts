@@ -16,7 +16,7 @@ export interface Caller {
   readonly call: CallId;
 }
 
-/** Who asks on a thread, and who answers, where the counterpart is not the contact: what its slots say. */
+/** The caller on a thread and the one who answers, if the counterpart is not the contact: what its slots say. */
 export interface Parties {
   readonly initiator: string;
   readonly target: string;
@@ -33,7 +33,7 @@ export interface NewOpenCall {
   readonly keeps: boolean;
   /** Real time, from which on it is answered with a sentence. */
   readonly due?: number;
-  /** What it may use of the run's limits. Without `dollars`, they do not limit it. */
+  /** How much of the run's limits it may use. Without `dollars`, they do not limit it. */
   readonly reserved?: ReservedLimits;
 }
 

@@ -3,7 +3,7 @@ import { cameFrom, MOVES, type Moved, moved, noteMove, storeMoved } from "./move
 import { plain, type Ready } from "./statement.ts";
 import type { Tx } from "./tx.ts";
 
-/** What a copy needs of a database. */
+/** A copy's requirements of a database. */
 export type CopyTx = Pick<Tx, "all" | "column" | "run">;
 
 /** A table as a copy needs it: its columns, those of its key, and the tables that its rows refer to. */
@@ -52,11 +52,11 @@ const STEP = 500;
 /** Tables that each database fills by itself, which are not copied. */
 const OWN = new Set(["migration", UNFINISHED, MOVES]);
 
-/** A copy: its id, unless it continues another, its time in milliseconds since 1970, and who is told how far it is. */
+/** A copy: its id, unless it continues another, its time in milliseconds since 1970, and the progress callback. */
 export interface NewCopy {
   readonly id: string;
   readonly at: number;
-  /** Until every program at the source has noticed its mark. Left out, none is there. */
+  /** Waits until every program at the source has noticed its mark. If omitted, there are none. */
   readonly noticed?: () => Promise<unknown>;
   readonly onProgress?: (progress: CopyProgress) => void;
 }
@@ -64,9 +64,9 @@ export interface NewCopy {
 /**
  * Copies all rows, table by table in the order of their keys, so an interrupted copy continues after the last row that is there. The target
  * must be empty, contain the beginning of this very copy (each row that is there is compared with the source's), or be the store that the
- * source once came from: what that one holds is replaced. From its beginning on, the source is marked as moved, and nobody writes to it.
- * @throws StrataError `invalid_input` if the target contains something else, or what the source has changed since; `store_moved` if the
- * source was copied elsewhere
+ * source once came from, whose content is then replaced. From the start of the copy, the source is marked as moved and rejects writes.
+ * @throws StrataError `invalid_input` if the target contains something else, or rows that have changed in the source since; `store_moved`
+ * if the source was copied elsewhere
  */
 export async function copyStore(
   from: CopySide,
@@ -178,7 +178,7 @@ async function* copyRest(source: CopyTx, to: CopySide, table: CopyTable): AsyncG
   }
 }
 
-/** The last row that an earlier attempt copied, if the source still has this one and all before it as they are there. */
+/** The last row that an earlier attempt copied, if the source still has this row and all before it unchanged. */
 async function lastKept(source: CopyTx, to: CopySide, table: CopyTable): Promise<CopyRow | undefined> {
   for (let last: CopyRow | undefined; ; ) {
     const kept = await to.read((target) => target.all(rowsAfter(table, last)));
@@ -189,7 +189,7 @@ async function lastKept(source: CopyTx, to: CopySide, table: CopyTable): Promise
   }
 }
 
-/** A row's values in the order of its columns; bytes as digits, since each driver has a class of its own for them. */
+/** A row's values in the order of its columns; bytes as digits, because each driver has its own class for them. */
 const valuesOf = (row: CopyRow = {}): string =>
   JSON.stringify(
     Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value)),

@@ -13,8 +13,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * What the record digests, and how. Pure, and the same for every database: a record moved from one to another stays valid.
- * Nothing here holds personal text or a contact: only digests, and those of personal text are keyed.
+ * What the record digests, and how. Pure, and the same for every database: a record moved from one to another stays valid. Nothing here
+ * holds personal text or a contact: only digests, and those of personal text are keyed.
  */
 
 /** A message's place in a transcript, without its text. */
@@ -26,9 +26,9 @@ export interface TranscriptPlace {
 }
 
 /**
- * A ledger as it is stored. Its first lines describe the prefix and are the same in each request of an epoch, so they are a text of their
- * own, named by `before`; of the rest, only the values are stored with the request. Ledgers of earlier versions are stored whole, or have
- * `before` in themselves.
+ * A ledger as it is stored. Its first lines describe the prefix and are the same in each request of an epoch, so they are stored as a
+ * separate text, named by `before`; of the rest, only the values are stored with the request. Ledgers of earlier versions are stored whole,
+ * or have `before` in themselves.
  */
 export type StoredLedger = LedgerRest | LedgerValues;
 
@@ -56,7 +56,7 @@ export interface PrefixManifest {
   readonly system: readonly (Omit<SystemBlock, "text"> & { readonly text: Digest })[];
 }
 
-/** The digest of a transcript with one more message. It includes the trust, so that nobody can raise a message's trust afterwards. */
+/** The digest of a transcript with one more message. It includes the trust, so that a message's trust cannot be raised afterwards. */
 export function rolled(before: Digest | null, message: TranscriptPlace): Digest {
   return chained(before, canonicalJson([message.piece, message.trust, message.tokens, message.came_with]));
 }

@@ -32,7 +32,7 @@ export interface MemoryHit extends Memory {
   readonly place: number;
 }
 
-/** A memory with the id that it shall get. */
+/** A memory with its future id. */
 export interface AddedMemory {
   readonly id: MemoryId;
   readonly memory: NewMemory;
@@ -43,7 +43,7 @@ export interface AddedMemory {
   readonly kept?: Pick<Memory, "support" | "supersededBy">;
 }
 
-/** The result of saving: the memory as it is stored now, and what was deleted to make room for it. */
+/** The result of saving: the stored memory, and what was deleted to make room for it. */
 export interface SavedMemory {
   /** If the same memory existed already, that one. */
   readonly memory: Memory;
@@ -64,13 +64,13 @@ export interface MemoryStats {
 export interface TopicWish extends Pick<MemoryFilter, "kinds" | "before"> {
   /** The fewest memories of a topic. */
   readonly least: number;
-  /** What is no longer true at that time is left out. */
+  /** Memories that are no longer true at that time are left out. */
   readonly validAt: number;
   /** These are left out, too. */
   readonly except: ReadonlySet<string>;
 }
 
-/** What is remembered about one subject. */
+/** The memories about one subject. */
 export interface MemoryTopic {
   /** The word that the memories share; if they share only a kind, its two most frequent words. */
   readonly topic: string;
@@ -85,7 +85,6 @@ export interface SeenMemories {
   readonly memories: readonly MemoryId[];
 }
 
-/** What a store keeps of memories, each in its scope. Messages become memories with the commit of their turn. */
 /** Which memories are listed. */
 export interface MemoryListing extends MemoryFilter {
   /** Also what another memory replaced. */
@@ -96,7 +95,7 @@ export interface MemoryListing extends MemoryFilter {
 export interface MemoryStore {
   /**
    * Saves a memory. The same text again (folded) counts as support of the existing one. A superseded memory stays in the record and is no
-   * longer found. If the scope is full, the least useful memories are deleted; what a person saved goes last.
+   * longer found. If the scope is full, the least useful memories are deleted; those that a person saved go last.
    * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` for a text that is too long
    */
   saveMemory(scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory>;
@@ -104,7 +103,7 @@ export interface MemoryStore {
   saveMemories(scope: Scope, memories: readonly AddedMemory[]): Promise<readonly SavedMemory[]>;
   /** Best first; on ties the newest first. Any text is a valid query. Only memories of these scopes, each ranked by its own statistics. */
   searchMemories(scopes: readonly Scope[], query: MemoryQuery, before?: FoundBefore): Promise<readonly MemoryHit[]>;
-  /** At most so many memories of these scopes that a search could find, beside those that are seen; in no order. */
+  /** At most this many memories of these scopes that a search could find, besides those already seen; in no particular order. */
   memoriesBeside(
     scopes: readonly Scope[],
     seen: SeenMemories,
@@ -113,8 +112,8 @@ export interface MemoryStore {
   /** Newest first. Messages are included only if `filter.kinds` names them, superseded memories only with `superseded`. */
   memories(scope: Scope, limit: number, filter?: MemoryListing): Promise<readonly Memory[]>;
   /**
-   * What was saved on purpose in these scopes, the newest of each first; of more than `most` in a scope, the newest and those that were
-   * saved again most often. `more`: how many others there are.
+   * The deliberately saved memories of these scopes, the newest of each first; of more than `most` in a scope, the newest and those that
+   * were saved again most often. `more`: how many others there are.
    */
   savedMemories(
     scopes: readonly Scope[],

@@ -20,21 +20,21 @@ interface OwnedOrAgents {
   readonly contact: ContactId | "";
 }
 
-/** One scope of memories. Its units stand from `number << 26` on, the next one at `next`; the counts are those of what can be found. */
+/** One scope of memories. Its units start at `number << 26`, the next one is at `next`; the counts are those of what can be found. */
 interface MemoryScopeTable extends OwnedOrAgents {
   readonly number: Generated<number>;
   readonly next: number;
   readonly units: number;
   readonly terms: number;
-  /** What was saved on purpose and counts against the limits. */
+  /** Deliberately saved memories, which count against the limits. */
   readonly saved: number;
   readonly characters: number;
   readonly revision: number;
 }
 
 /**
- * `slot` is the place of a turn's message in its thread: such a memory has no text of its own. `first` is its first unit,
- * none where it is no longer found. `folded` tells the very same text again, `worth` what goes first when the scope is full.
+ * `slot` is the place of a turn's message in its thread: such a memory has no text of its own. `first` is its first unit, none if it is no
+ * longer found. `folded` identifies the very same text, `worth` decides what is deleted first when the scope is full.
  */
 interface MemoryTable {
   readonly row: Generated<number>;
@@ -84,14 +84,14 @@ interface UnitTable {
   readonly terms: string;
 }
 
-/** In how many units of the scope a term stands. */
+/** In how many units of the scope a term appears. */
 interface UnitTermTable {
   readonly scope: number;
   readonly term: string;
   readonly units: number;
 }
 
-/** How many units of the scope somebody spoke. */
+/** How many units of the scope a speaker has. */
 interface UnitSpeakerTable {
   readonly scope: number;
   readonly speaker: string;
@@ -106,7 +106,7 @@ interface TalkTable {
   readonly at: number;
 }
 
-/** What somebody has saved, each time: by these, the memories of a scope are made again. `said` is JSON; it became `memory`. No contact: the agent's own. */
+/** Each save, in full: the memories of a scope are rebuilt from these. `said` is JSON; it became `memory`. No contact: the agent's own. */
 interface MemorySaveTable extends OwnedOrAgents {
   readonly n: number;
   readonly id: MemoryId;

@@ -32,7 +32,7 @@ const moves = (tx: MoveTx, way: "to" | "from"): Promise<readonly Moved[]> =>
 export const noteMove = (tx: MoveTx, way: "to" | "from", { id, other, at }: Moved): Promise<void> =>
   tx.run(plain(`insert into ${MOVES} (id, way, other, at) values (?, ?, ?, ?)`, id, way, other, at));
 
-/** Takes the mark from a store. Returns the mark, or undefined if there was none. */
+/** Removes the mark from a store. Returns the mark, or undefined if there was none. */
 export async function unmark(tx: MoveTx): Promise<Moved | undefined> {
   const found = await moved(tx);
   await tx.run(plain(`delete from ${MOVES} where way = 'to'`));

@@ -22,7 +22,7 @@ export async function openStore(address: string, options: SqliteOptions & Postgr
   return openPostgres(address, options);
 }
 
-/** What is shown of an address: never its password. */
+/** The displayed form of an address: never its password. */
 export const storeName = (address: string): string => (isPostgres(address) ? addressName(whereOf(address)) : address);
 
 /** Facts about the server at an address; undefined for a file. @throws StrataError as `openStore` */
@@ -63,7 +63,7 @@ export async function copyStores(
 }
 
 /**
- * Takes the mark from a store that was copied elsewhere, so that it opens again. Returns the mark, or undefined if there was none.
+ * Removes the mark from a store that was copied elsewhere, so that it opens again. Returns the mark, or undefined if there was none.
  * @throws StrataError as `openStore`
  */
 export async function resumeStore(address: string, parts: readonly StorePart[] = []): Promise<Moved | undefined> {

@@ -3,7 +3,7 @@ import { OUTBOX_STORE } from "../features/deliveries/store.ts";
 import { claiming, edited, NOW, open, PARTS, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
 import { openStore, type Store } from "./index.ts";
 
-/** A program of its own, for tests in which several work on one database: `node race.contract.ts <address> <deed> <count>`. */
+/** A separate program, for tests in which several work on one database: `node race.contract.ts <address> <deed> <count>`. */
 const [address = "", deed = "", count = "0"] = process.argv.slice(2);
 const ann = scopeOf("ann");
 
@@ -27,7 +27,7 @@ async function runAll(store: Store): Promise<void> {
   console.log(JSON.stringify(turns));
 }
 
-/** Short, so that a program that stands still loses its thread soon. */
+/** Short, so that a stalled program soon loses its thread. */
 const LEASE_MS = 1_500;
 
 /** Runs a turn on every thread of which it gets hold, and tells when it began and how its commit went; until nothing waits. */
@@ -69,7 +69,7 @@ async function deliverAll(store: Store): Promise<void> {
   console.log(JSON.stringify(given));
 }
 
-/** Edits a text of agents that others edit too, and tells of which its text is active. */
+/** Edits a text of agents that others edit too, and reports which of them has its text active. */
 async function editAll(store: Store): Promise<void> {
   const active: string[] = [];
   for (let n = 0; n < Number(count); n++) {

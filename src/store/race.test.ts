@@ -73,7 +73,7 @@ function overlaps(deeds: readonly Deed[]): readonly string[] {
     .map(({ thread }) => thread);
 }
 
-/** Names a new database: one on which nobody has been, or one that has its tables. */
+/** Names a new database: an unused one, or one that has its tables. */
 type Begin = (isMade: boolean) => Promise<string>;
 
 function raceContract(begin: Begin): void {
@@ -163,7 +163,7 @@ function raceContract(begin: Begin): void {
     while (one.lines.length < 15 || one.lines.length % 2 === 0) await setTimeout(1);
     one.child.kill("SIGSTOP");
     const [seen, before] = [one.lines.length, two.lines.length];
-    // PostgreSQL ends a transaction in which a program stands still, and only then do others of its organization continue.
+    // PostgreSQL ends a stalled transaction, and only then do others of its organization continue.
     await vi.waitFor(() => expect(two.lines.length).toBeGreaterThan(before), { timeout: 20_000, interval: 50 });
     await setTimeout(500);
     expect(one.lines).toHaveLength(seen);

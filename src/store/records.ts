@@ -40,7 +40,7 @@ export interface Thread {
   readonly id: ThreadId;
   readonly scope: ContactScope;
   readonly channel: string;
-  /** What the door calls the conversation; with scope and channel it names one open thread. */
+  /** The door's name for the conversation; with scope and channel it names one open thread. */
   readonly key: string;
   readonly version: Digest;
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
@@ -63,7 +63,7 @@ export interface Position {
   readonly id: string;
 }
 
-/** At most so many rows, and only those behind a position. */
+/** The maximum number of rows, starting after a position. */
 export interface Paging {
   readonly limit: number;
   readonly after?: Position | undefined;
@@ -119,15 +119,15 @@ export interface ClaimRequest {
   readonly until: number;
   /** Time on the thread's own clock. */
   readonly at: number;
-  /** The agent version that would run the turn. A thread that is at another one is pinned to it where no transcript runs there. */
+  /** The agent version that would run the turn. A thread at another version is pinned to this one unless it has a running transcript. */
   readonly version?: Digest;
   /** The version that the asker knows the thread at. One that is at another by now is not pinned: it has moved. Left out: whatever it is at. */
   readonly seen?: Digest;
-  /** How many turns had ended when the asker looked: a thread on which another has ended since has moved. Left out: however many. */
+  /** How many turns had ended when the caller looked: if another has ended since, the thread has moved. If omitted, this is not checked. */
   readonly turns?: number;
   /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
-  /** At most so many messages are taken, besides the answers to open calls; left out, 200. */
+  /** The maximum number of messages that are taken, besides the answers to open calls; if omitted, 200. */
   readonly most?: number;
 }
 
@@ -149,7 +149,7 @@ export interface Claim {
   readonly batchMembers?: readonly Claim[];
 }
 
-/** What came of asking: the thread, who has it, that its transcript runs with another version than was asked for, or nothing to do. */
+/** The result of a claim: the thread, its holder, a transcript that runs with another version than was asked for, or nothing to do. */
 export type Claimed =
   | { readonly state: "claimed"; readonly claim: Claim }
   | { readonly state: "busy"; readonly holder: string; readonly until: number }
@@ -171,7 +171,7 @@ export interface RequestRecord {
   readonly ledger: Ledger;
   /** The lowest trust of everything that was sent. */
   readonly taint: Trust;
-  /** What was expected before the call; none in records of before it was kept. */
+  /** The estimate before the call; missing in records from before it was stored. */
   readonly prediction?: Prediction;
   /** None where the model gave no whole answer. */
   readonly reply: Reply | null;
@@ -180,7 +180,7 @@ export interface RequestRecord {
   readonly milliseconds: number;
 }
 
-/** What a later request of the thread must know of one that was answered: what of it a provider's cache may still hold. */
+/** What a later request of the thread must know of an answered one: what of it a provider's cache may still hold. */
 export interface SentRequest
   extends Pick<RequestRecord, "epoch" | "base" | "own" | "breakpoints" | "parameters" | "at"> {
   /** Whose cache it was sent to. */
@@ -211,7 +211,7 @@ export interface TurnOutcome {
   readonly mode: Mode;
   /** Epochs that the turn opened, in order, each with the transcript it starts from. They stay even when the turn failed. */
   readonly epochs: readonly Epoch[];
-  /** What the turn adds to the transcript of its last epoch when it is done; kept for the record only when it failed. */
+  /** What the turn adds to the transcript of its last epoch when it is done; kept for the record only if it failed. */
   readonly messages: readonly TranscriptMessage[];
   readonly requests: readonly RequestRecord[];
   /** Applied when the turn is done. */
@@ -223,7 +223,7 @@ export interface TurnOutcome {
   readonly steps?: StepRecord;
   /** The id that the outbox row gets. */
   readonly outbox: OutboxId;
-  /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
+  /** Messages that are not to be remembered, by their event and by the outbox row for the reply: they stay in the thread's record. */
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** How a turn of several senders ends for those whose messages it has not answered because the agent's money ran out. */
   readonly unpaid?: Extract<TurnEnd, { status: "failed" }>;
@@ -231,9 +231,9 @@ export interface TurnOutcome {
   readonly replies?: readonly BatchReply[];
   /** What begins elsewhere with this commit, when it is kept: threads of other agents, or of this one, with their first events. */
   readonly starts?: readonly Start[];
-  /** On a called thread: how the turn ends for its caller. Of a failed turn only where it is not tried again. */
+  /** On a called thread: how the turn ends for its caller. Of a failed turn only if it is not retried. */
   readonly forCaller?: ForCaller;
-  /** Of a failed turn that continues a run and is not tried again: the run ends with it, and nobody waits for its calls any more. */
+  /** Of a failed turn that continues a run and is not retried: the run ends with it, and its calls are no longer waited for. */
   readonly endsRun?: true;
 }
 
@@ -287,7 +287,7 @@ export interface TurnRecord {
   readonly batch?: ThreadId;
   /** For a turn with several senders: their turns, with what each of them wrote and received. */
   readonly senders?: readonly { readonly thread: ThreadId; readonly turn: TurnId }[];
-  /** The first turn of its run; its own id where it began one. */
+  /** The first turn of its run; its own id if it began one. */
   readonly run: TurnId;
   /** Its link in the organization's chain. */
   readonly link?: ChainHead;
@@ -323,16 +323,16 @@ export type Finding =
   | { readonly type: "covered"; readonly columns: readonly ColumnCover[] };
 
 /**
- * Columns that may change without a trace, or one that rows have only since a link of the record: null where no row has it yet. All
- * other columns are covered throughout.
+ * Columns that may change without a trace, or one that rows have only since a link of the record: null if no row has it yet. All other
+ * columns are covered throughout.
  */
 export type ColumnCover =
   | { readonly table: string; readonly columns: readonly string[]; readonly by: "nothing" }
   | { readonly table: string; readonly columns: readonly string[]; readonly by: "links"; readonly from: number | null };
 
 /**
- * Usage summed over a scope; turns that failed were paid for too. A turn of several senders counts once: for one of them as a turn
- * that cost nothing, for what it cost is nobody's alone.
+ * Usage summed over a scope; turns that failed were paid for too. A turn of several senders counts once: for one of them as a turn that
+ * cost nothing, because its cost cannot be assigned to one sender.
  */
 export interface UsageTotal {
   readonly turns: number;

@@ -47,10 +47,10 @@ import type { NOBODY, Row } from "./tables.ts";
  * digests in the record show any change from elsewhere. So a text that is read has the trust it was written with.
  */
 
-/** A row with the text of its piece; no text where it was erased. */
+/** A row with the text of its piece; no text if it was erased. */
 export type WithText<R> = R & { readonly text: string | null };
 
-/** What an event's piece holds: all of it that its sender wrote. */
+/** The content of an event's piece: all that its sender wrote. */
 export interface EventText extends Pick<NewEvent, "name" | "number" | "line" | "inHistory" | "content"> {
   /** Of an answer to an open call. */
   readonly failed?: true;
@@ -74,11 +74,11 @@ export const toOutcome = (text: string): ToolOutcome => stored(text);
 export const toTools = (text: string): readonly ToolSchema[] => stored(text);
 /** An epoch's prefix by digest. */
 export const toManifest = (text: string): PrefixManifest => stored(text);
-/** Where a provider's cache was told to keep. */
+/** The cache breakpoints that the provider was sent. */
 export const toBreakpoints = (text: string): RequestRecord["breakpoints"] => stored(text);
 /** How the model was asked to answer. */
 export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
-/** What a turn came to in all. Earlier rows say `rounds` for model calls and `calls` for tool calls. */
+/** The totals of a turn. Earlier rows say `rounds` for model calls and `calls` for tool calls. */
 export function toTotals(text: string): TurnTotals {
   const { rounds, calls, ...totals }: TurnTotals & { readonly rounds?: number; readonly calls?: number } = stored(text);
   return { ...(rounds !== undefined && { modelCalls: rounds, toolCalls: calls }), ...totals };
@@ -163,7 +163,7 @@ export function toTranscriptMessage(row: TranscriptPlace, text: string): Transcr
 export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiator" | "target">): Slot {
   const { thread, position: index, turn, kind, at, agent, contact, speaker } = row;
   const isReply = kind === "reply";
-  // In records of before threads said who asks, who asked a sub-agent stands with the question.
+  // In records from before threads had a caller, the caller of a sub-agent is stored with the question.
   const asker = kind === "peer" && row.text !== null ? toEventText(row.text).name : undefined;
   const named = asker ?? (isReply || speaker === "contact" ? contact : speaker);
   const { initiator, target } = partiesIn(row).parties ?? { initiator: named, target: agent };
@@ -184,18 +184,18 @@ function slotText(row: WithText<Row<"slot">>): Untrusted {
   return untrusted(row.kind === "reply" ? String(toJson(row.text)) : eventWords(row.text));
 }
 
-/** Whether what an event says stands in the history already. */
+/** Whether an event's text is already in the history. */
 export const isInHistory = (text: string | null): boolean => text !== null && toEventText(text).inHistory === true;
 
-/** What an event says, as it is kept. */
+/** An event's content, as it is stored. */
 export const eventWords = (text: string): string => wordsOf(toEventText(text).content);
 
-/** What an event says, part by part; pictures and files by their media type. */
+/** An event's content, part by part; pictures and files by their media type. */
 export function wordsOf(parts: readonly EventPart[]): string {
   return parts.map((part) => (isMedia(part) ? `(${part.mediaType})` : partText(part))).join("\n");
 }
 
-/** The texts that a row of what was done with a text names; null where it names none, or was erased. */
+/** The texts that a row of a text's history names; null if it names none, or if they were erased. */
 interface MoveTexts {
   readonly reason: string | null;
   readonly text: string | null;
@@ -208,7 +208,7 @@ export function toTextKey({ layer, part }: Pick<Row<"text_move">, "layer" | "par
   return { layer, ...(part !== "" && { part }) };
 }
 
-/** What was done with a text. */
+/** A change to a text. */
 export function toTextMove(row: Row<"text_move">, reason: string | null): TextMove {
   const { seq, kind, n, was: from, stands: to, turn, at } = row;
   const why = untrusted(reason ?? "");
@@ -254,14 +254,14 @@ export function toTextVersion(
   };
 }
 
-/** @throws StrataError `record_broken`: what nobody wrote a place for stands nowhere (law 2) */
+/** @throws StrataError `record_broken`: text without a declared place is placed nowhere (law 2) */
 function toPlace({ agent, layer, n, rank, source, declared }: Row<"text_move">): TextPlace {
   if (rank !== null && source !== null) return { rank, source, ...(declared !== null && { declared }) };
   const message = `version ${n} of ${layer} of ${agent} does not say for which layer it was written: run \`strata verify\` where the data is`;
   throw new StrataError("record_broken", message, { agent, layer, n });
 }
 
-/** What a slot shows: who may have said it, and the text of its piece. */
+/** The content of a slot: its possible author, and the text of its piece. */
 interface SlotText {
   readonly agent: AgentName;
   readonly contact: ContactId | typeof NOBODY;
@@ -298,7 +298,10 @@ export function toMemory(row: MemoryRow): Memory {
   };
 }
 
-/** What a message says, and who: by the name they gave, else by that of their scope. No words that stand for a picture are theirs. */
+/**
+ * A message's words and author: by the name they gave, otherwise by that of their scope. Placeholders for pictures are not the author's
+ * words.
+ */
 export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): SpokenText {
   if (text === null || slot_kind === null) return { content: untrusted(""), speaker: null };
   if (slot_kind === "reply") return { content: untrusted(String(toJson(text))), speaker: agent };
@@ -307,7 +310,7 @@ export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): Sp
   return { content: untrusted(parts.join("\n")), speaker: name ?? (trust === "contact" ? contact : trust) };
 }
 
-/** What was said, and by whom as a question would name them. */
+/** A message's words, and its author as a question would name them. */
 export interface SpokenText {
   readonly content: Untrusted;
   readonly speaker: string | null;
@@ -377,14 +380,14 @@ function predictionOf(row: Row<"request">): Pick<RequestRecord, "prediction"> {
   return { prediction: { read, write, writeLong, input } };
 }
 
-/** What a link is about: a turn, an erasure that closed threads, or a row that it repeats. */
+/** The subject of a link: a turn, an erasure that closed threads, or a row that it repeats. */
 export interface LinkSubject {
   readonly turn?: string;
   readonly threads?: readonly string[];
   readonly row?: string;
 }
 
-/** The subject of a link's body; nothing for a body that is none of ours. `kinds`: the words with which links begin that repeat a row. */
+/** The subject of a link's body; undefined for an unknown body. `kinds`: the first words of links that repeat a row. */
 export function toSubject(text: string, kinds: readonly string[]): LinkSubject | undefined {
   const said = stored<{ readonly turn?: unknown; readonly erased?: { readonly threads?: unknown } }>(text);
   const { turn, erased } = said;

@@ -33,14 +33,14 @@ export type Sql = string | Readonly<Record<Dialect, string>>;
 export interface Ready<R> {
   readonly sql: Sql;
   readonly parameters: readonly unknown[];
-  /** What a row of it looks like: only the types know it. */
+  /** The type of its rows: exists only for the types. */
   readonly row?: R;
 }
 
-/** What can be run: a query as built, or one that is ready. */
+/** A runnable query: as built, or prepared. */
 export type Statement<R> = Compilable<R> | Ready<R>;
 
-/** What a driver is given: the text of its database, and the values in the order in which they stand in it. */
+/** A driver's input: the SQL of its database, and the values in the order in which they appear in it. */
 interface Runnable {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -68,7 +68,7 @@ function inPostgres(text: string): string {
   return made;
 }
 
-/** Handwritten SQL, for what the builder has no words for: full text, and the schema. */
+/** Handwritten SQL, for what the builder cannot express: full text, and the schema. */
 export function written<R>(text: RawBuilder<R>): Ready<R> {
   return text.compile(query);
 }
@@ -93,9 +93,9 @@ interface Compiled {
 }
 
 /**
- * A query that is built once for each dialect and then used with other values each time: what runs in every turn would else spend a
- * third of its time building the same text. Build it from the values as they are given, without looking into them; the dialects
- * may have other words, and have the same values in the same order.
+ * A query that is built once for each dialect and then used with other values each time: otherwise, queries that run in every turn would
+ * spend a third of their time building the same SQL. Build it from the given values, without looking into them; the dialects may have
+ * different SQL, and have the same values in the same order.
  */
 export function fixed<Given extends object, R>(
   build: (given: Given, dialect: Dialect) => Compilable<R>,
@@ -127,7 +127,7 @@ function compileOnce<Given extends object, R>(
     names.set(stand, name);
     return stand;
   };
-  // The builder only passes what it is given on to its query, where it waits as a parameter: blanks will do.
+  // The builder only passes its input on to its query, where it waits as a parameter: blanks will do.
   const given = new Proxy({}, { get: (_, name) => blank(String(name)) }) as Given;
   const { sql: text, parameters } = build(given, dialect).compile();
   const values = parameters.map((value) => {
@@ -256,7 +256,7 @@ export function within(scope: Scope): Partial<Pick<Row<"thread">, "org" | "agent
   return contact === null ? { org, agent } : { org, agent, contact };
 }
 
-/** What is behind a position in a list that is sorted by these two columns, both descending. */
+/** The rows after a position in a list that is sorted by these two columns, both descending. */
 export const below = (at: string, id: string, after: Position) =>
   sql<boolean>`(${sql.ref(at)}, ${sql.ref(id)}) < (${after.at}, ${after.id})`;
 

@@ -56,7 +56,7 @@ import type { AlsoStored, BackupProgress, StorePart, Writes } from "./tx.ts";
  * @throws StrataError `store_busy`, `store_failed`, and what each function names
  */
 export interface Store extends MemoryStore, VectorStore, AgentStore {
-  /** What a feature keeps here. @throws StrataError `unexpected` where the store was opened without that feature */
+  /** A feature's data here. @throws StrataError `unexpected` if the store was opened without that feature */
   part<Functions extends object>(of: StorePart<Functions>): Functions;
   /** Every kind of write that a turn's commit can do here. */
   readonly writes: Writes;
@@ -64,7 +64,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;
-  /** The declaration that was kept last of each agent of the organization, but for these. */
+  /** The last stored declaration of each agent of the organization, except these. */
   lastVersions(
     org: OrgId,
     except: readonly AgentName[],
@@ -75,7 +75,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     limit: number,
     after?: ContactCursor,
   ): Promise<{ readonly rows: readonly ContactRow[]; readonly next?: ContactCursor }>;
-  /** The same contact as agents know it that were called for it, at whatever depth: what they were told are the contact's words. */
+  /** The same contact under agents that were called for it, at whatever depth: the questions they were asked are the contact's words. */
   calledFrom(scope: ContactScope): Promise<readonly ContactScope[]>;
   /**
    * Gives all that is kept of an agent to another name, in one transaction; the chain says so.
@@ -99,8 +99,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     name: { readonly channel: string; readonly key: string },
   ): Promise<Thread | undefined>;
   /**
-   * How many threads of an agent, of whatever contacts, have had something happen since then or wait for a turn or an answer, but for
-   * those of calls; and the oldest that waits for nothing.
+   * How many threads of an agent, of whatever contacts, have changed since then or wait for a turn or an answer, except those of calls; and
+   * the oldest that waits for nothing.
    */
   liveThreads(owner: AgentOwner, since: number): Promise<{ readonly count: number; readonly oldest?: Thread }>;
   slots(scope: ContactScope, thread: ThreadId, page?: Paging): Promise<readonly Slot[]>;
@@ -141,19 +141,19 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
 
   /**
    * The thread whose turn is next: one of several senders that was interrupted or never begun; otherwise a new one for those who have
-   * waited longest, each with one thread; if only one sender waits, theirs. Undefined if somebody holds all that waits. A claim of a
-   * thread of several senders also claims theirs, each with a turn of its own, and one commit settles all.
+   * waited longest, each with one thread; if only one sender waits, theirs. Undefined if all that waits is held. A claim of a thread of
+   * several senders also claims theirs, each with a separate turn, and one commit settles all.
    */
   openBatch(owner: AgentOwner, opening: BatchOpening): Promise<Thread | undefined>;
   /**
-   * Every thread whose turn could be next, those who have waited longest first; an interrupted one of several senders stands for
-   * theirs. Nothing is created or written.
+   * Every thread whose turn could be next, those who have waited longest first; an interrupted one of several senders represents theirs.
+   * Nothing is created or written.
    */
   waitingThreads(
     owner: AgentOwner,
     wish: Pick<BatchOpening, "except" | "rested" | "resting" | "now" | "alive">,
   ): Promise<readonly WaitingThread[]>;
-  /** Calls at the end of the thread's transcript that have no result there yet, in their order. None where nothing is waited for. */
+  /** Calls at the end of the thread's transcript that have no result there yet, in their order. Empty if nothing is waited for. */
   openCalls(scope: ContactScope, thread: ThreadId, turns?: number): Promise<readonly OpenCall[]>;
   /** A call that some turn of the thread left open, whatever became of it since. */
   callLeftOpen(scope: ContactScope, thread: ThreadId, id: CallId): Promise<OpenCall | undefined>;
@@ -174,11 +174,11 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   nextOverdue(owner: AgentOwner): Promise<number | undefined>;
   /** @throws StrataError `thread_not_found`; `thread_busy` if it belongs to an interrupted turn of several senders */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
-  /** Asks whoever holds the thread to end its turn. False where nobody does, or only somebody who is surely gone. */
+  /** Asks the thread's holder to end its turn. False if it has none, or only one that is surely gone. */
   askStop(scope: ContactScope, thread: ThreadId, at: Pick<ClaimRequest, "now" | "alive">): Promise<boolean>;
   /** Whether this claim's turn was asked to end. */
   stopAsked(claim: Claim): Promise<boolean>;
-  /** Every thread of the organization that somebody holds. */
+  /** Every thread of the organization that is held. */
   leases(org: OrgId): Promise<readonly HeldThread[]>;
   /** False when the lease is lost. */
   renew(claim: Claim, until: number): Promise<boolean>;
@@ -190,7 +190,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
 
   /** Journals a call before it acts. @throws StrataError `thread_not_found`, `turn_not_found`, `lease_lost` when the turn has ended */
   beginCall(scope: ContactScope, key: JournalKey, at: number): Promise<JournalState>;
-  /** What the journal knows of a call of a turn that may have ended. @throws StrataError as `beginCall`, but for the end */
+  /** The journal's entry for a call of a turn that may have ended. @throws StrataError as `beginCall`, except for the end */
   recordedCall(scope: ContactScope, key: JournalKey): Promise<JournalState | undefined>;
   /** Journals what came of it; a second outcome changes nothing. @throws StrataError `invalid_input` for a call that was not begun */
   endCall(scope: ContactScope, key: JournalKey, outcome: ToolOutcome, at: number): Promise<void>;
@@ -218,9 +218,9 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    */
   eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<ContactScope | undefined>;
   /**
-   * Takes an event back with all that came from it, in one transaction: its words, the turns that handled it, what was remembered, asked and
-   * proposed in them, and what was made of that. Running turns end as failed, and their messages wait. The chain stays valid; requests with these
-   * texts cannot be rebuilt. Undefined where there is no such event in the scope, or it was retracted before.
+   * Retracts an event with all that came from it, in one transaction: its words, the turns that handled it, everything remembered, asked
+   * and proposed in them, and the results of that. Running turns end as failed, and their messages wait. The chain stays valid; requests
+   * with these texts cannot be rebuilt. Undefined if there is no such event in the scope, or if it was already retracted.
    */
   retractEvent(scope: ContactScope, id: EventId, retraction: Retraction): Promise<Retracted | undefined>;
   /** The event of that id, whether it was retracted or not. */
@@ -238,7 +238,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   shadow(scope: ContactScope, before?: number): Promise<Store>;
 
   organizations(): Promise<readonly OrgId[]>;
-  /** Every agent of the organization that ever had a thread, a text of its own, credits or a state; declared today or not. */
+  /** Every agent of the organization that ever had a thread, its own text, credits or a state; whether or not it is still declared. */
   agents(org: OrgId): Promise<readonly AgentName[]>;
   head(org: OrgId): Promise<ChainHead>;
   /** Re-derives every stored digest and the chain; with an anchor, that the record still reaches it. */
@@ -246,8 +246,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** A whole copy in a new file, while others write. @throws StrataError `invalid_input` for a file that exists, `file_not_found` */
   backup(file: string, onProgress?: (progress: BackupProgress) => void): Promise<void>;
   /**
-   * Resolves once all that this program has stored until now is on the disk. What writes waits for that by itself; who only reads, and tells
-   * somebody outside, waits here before it does.
+   * Resolves once everything that this program has stored so far is on the disk. Writes wait for that by themselves; a reader that passes
+   * data on to the outside waits here first.
    */
   onDisk(): Promise<void>;
   /** Why nothing more can be kept, in a sentence: the data was moved or deleted while it was open, or the last commit failed because of the disk or the server. Nothing where all is well. */
@@ -288,7 +288,7 @@ export type JournalState =
 /** What is needed to open the next turn of several senders, if an inbox has one. */
 export interface BatchOpening {
   readonly id: ThreadId;
-  /** A contact of its own, so that the record of this turn can be erased with any of its senders. */
+  /** A separate contact, so that the record of this turn can be erased with any of its senders. */
   readonly contact: ContactId;
   readonly channel: string;
   readonly version: Digest;
@@ -302,7 +302,7 @@ export interface BatchOpening {
   readonly receivedBefore?: EventId;
   /** Whether a thread whose last turns failed may be taken. Default: any. */
   readonly rested?: (failures: Failures) => boolean;
-  /** Threads that shall keep waiting. Default: none. */
+  /** Threads that are to keep waiting. Default: none. */
   readonly resting?: ReadonlySet<ThreadId>;
   /** Real time, and time on the threads' own clock; milliseconds since 1970. */
   readonly now: number;
@@ -311,7 +311,7 @@ export interface BatchOpening {
   readonly alive: (holder: string) => boolean;
 }
 
-/** A thread that nobody holds, with the message that has waited there longest. */
+/** An unheld thread, with the message that has waited there longest. */
 export interface WaitingThread {
   readonly thread: ThreadId;
   readonly contact: ContactId;

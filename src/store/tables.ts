@@ -60,7 +60,7 @@ interface SharedPieceTable {
   readonly retracted: number | null;
 }
 
-/** The secret under which a contact's texts are digested: with it gone nobody can confirm a guess. */
+/** The secret under which a contact's texts are digested: once it is gone, a guess cannot be confirmed. */
 interface ContactKeyTable extends OwnedOrAgents {
   readonly key: Uint8Array;
 }
@@ -87,13 +87,13 @@ interface ThreadTable extends Owned {
   readonly lease_until: number | null;
   /** The link that records the erasure of its contact. Such a thread is closed. */
   readonly erased_link: number | null;
-  /** The fence of the claim that shall stop. */
+  /** The fence of the claim that is to stop. */
   readonly stop_fence: number | null;
   /** The call that this thread answers: on which thread, and of which agent, it is open. The contact is the same. */
   readonly caller_thread: ThreadId | null;
   readonly caller_agent: AgentName | null;
   readonly caller_call: CallId | null;
-  /** Who asks here and who answers, where the counterpart is not the contact; else null. */
+  /** Who asks here and who answers, if the counterpart is not the contact; otherwise null. */
   readonly initiator: string | null;
   readonly target: string | null;
 }
@@ -111,7 +111,7 @@ interface EventTable extends Owned {
   readonly at: number;
   readonly status: EventStatus;
   readonly turn: TurnId | null;
-  /** Null in rows of before it was kept, and where senders are no addresses. */
+  /** Null in older rows, and if senders are not addresses. */
   readonly proof: Proof | null;
   /** The open call that it answers. */
   readonly answers: CallId | null;
@@ -132,7 +132,7 @@ interface EpochTable extends Owned {
   readonly start: number;
 }
 
-/** What a stored message is made of, wherever it stands. */
+/** The fields of a stored message, in every table that has one. */
 interface MessageColumns extends Owned {
   readonly position: number;
   readonly piece: Digest;
@@ -148,7 +148,7 @@ interface MessageTable extends MessageColumns {
   readonly rolling: Digest;
 }
 
-/** What a turn added, also when it failed. */
+/** A turn's messages, also if it failed. */
 interface TurnMessageTable extends MessageColumns {
   readonly turn: TurnId;
 }
@@ -173,7 +173,7 @@ interface TurnTable extends Owned {
   readonly epoch: number | null;
   readonly length: number | null;
   readonly link: number | null;
-  /** How many messages at the end of its transcript it added; none where it did not end well, or before this was kept. */
+  /** How many messages at the end of its transcript it added; null if it did not end well, or in older rows. */
   readonly own: number | null;
   /** What features' steps did in it, as JSON; null: nothing. */
   readonly steps: string | null;

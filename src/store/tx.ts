@@ -35,13 +35,13 @@ export interface Tx {
   readonly limits: MemoryLimits;
   /** Memories by their words and vectors: each database has its own way. */
   readonly index: MemoryIndex;
-  /** What the features keep here. */
+  /** The features' data here. */
   readonly parts: readonly StorePart[];
   all<R>(statement: Statement<R>): Promise<R[]>;
   first<R>(statement: Statement<R>): Promise<R | undefined>;
   /** The first column alone, for many rows at little cost. */
   column<V>(statement: Ready<V>): Promise<V[]>;
-  /** Changes rows. On a server nobody waits for the answer: a failure shows with a later statement, or at the commit. */
+  /** Changes rows. On a server the answer is not awaited: a failure shows with a later statement, or at the commit. */
   run(statement: Statement<unknown>): Promise<void>;
   /** Gives how many rows were changed. */
   changed(statement: Statement<unknown>): Promise<number>;
@@ -52,9 +52,11 @@ export interface Tx {
  * the outermost function, one of the store's contract, begins one.
  */
 export interface Transactions {
-  /** One at a time writes: nobody is found inside another's transaction. */
+  /** One writer at a time: no function ever runs inside another's transaction. */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** One snapshot for several reads; it never waits for a writer, and may not write. What it sees may not be on the disk yet: see `onDisk`. */
+  /**
+   * One snapshot for several reads; it never waits for a writer, and may not write. What it sees may not be on the disk yet: see `onDisk`.
+   */
   read<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
@@ -66,20 +68,20 @@ export interface BackupProgress {
 
 /** A database: its transactions, and what each database does its own way outside of them. */
 export interface Database extends Transactions {
-  /** What people are told of it, without a password. */
+  /** Its displayed address, without a password. */
   readonly name: string;
   readonly parts: readonly StorePart[];
   /** Whatever the driver threw, as a sentence with the next step. */
   failure(thrown: unknown): StrataError;
   /** Resolves once all that was committed here until now is on the disk, or the disk has failed. */
   onDisk(): Promise<void>;
-  /** What is wrong with the database itself, whatever its rows say. */
+  /** Problems of the database itself, whatever its rows say. */
   check(): Promise<readonly Finding[]>;
-  /** The sentence of damage that a statement met. @throws what is no damage */
+  /** The sentence for damage that a statement met. @throws any other error */
   damageSaid(thrown: unknown): string;
   /** Takes erased text out of what the database keeps besides its rows. False where that has to wait. */
   flush(): Promise<boolean>;
-  /** A copy of all as it stands at one moment, while others write. */
+  /** A copy of everything at one moment, while others write. */
   backup(file: string, onProgress?: (progress: BackupProgress) => void): Promise<void>;
   /** Why nothing more can be kept; nothing where all is well. */
   trouble(): Promise<string | undefined>;
@@ -103,7 +105,7 @@ export interface Change {
   /** Whose it is; left out of what concerns all agents. */
   readonly scope?: Scope;
   readonly thread?: ThreadId;
-  /** What has changed: the ids of events, of a turn, of a call; or the names of what has no id. */
+  /** What has changed: the ids of events, of a turn, of a call; or names, for data without ids. */
   readonly ids: readonly string[];
 }
 
@@ -113,7 +115,10 @@ export interface Change {
  */
 export interface StorePart<Functions extends object = object> {
   readonly name: string;
-  /** Each of its tables, and how its columns are covered; a row has the `org` and `agent` whose it is, and the `contact` where it is about one. */
+  /**
+   * Each of its tables, and how its columns are covered; a row has the `org` and `agent` that it belongs to, and the `contact` if it is
+   * about one.
+   */
   readonly tables: Readonly<Record<string, TableCover>>;
   /** What makes them, where the schema that was there before features did not. */
   readonly migrations?: readonly Migration[];
@@ -139,11 +144,14 @@ export interface StorePart<Functions extends object = object> {
   readonly replyId?: (tx: Tx, of: OneTurn, act: string | null) => Promise<OutboxId | undefined>;
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
-  /** What else came from what is retracted: events that tell of it, turns in which a model has read it. Asked again until nothing is added. */
+  /**
+   * What else came from the retracted events: events that report them, turns in which a model has read them. Called again until nothing is
+   * added.
+   */
   readonly derived?: (tx: Tx, retracting: Retracting) => Promise<void>;
   /** Undoes what it keeps of it. Texts of rows that name a turn of which nothing stays go by themselves. */
   readonly retract?: (tx: Tx, retracting: Retracting) => Promise<void>;
-  /** What is wrong with its rows, where no link repeats them. */
+  /** Problems of its rows that no link repeats. */
   readonly verify?: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
 }
 
@@ -167,14 +175,14 @@ export interface WriteAt {
   readonly turn: TurnId;
 }
 
-/** What the core knows of a kind of write. Only its feature, which holds the token, can make a write or read it. */
+/** The core's view of a kind of write. Only its feature, which holds the token, can make a write or read it. */
 export interface WriteKind {
   readonly kind: string;
   /** Issues the id of what it creates. Left out: it creates nothing that needs one. */
   readonly newId?: (at: number, random: (bytes: number) => Uint8Array) => string;
-  /** What a tool that nobody knows may ask for. Left out: nothing, and only the token plans such writes. */
+  /** What an unknown tool may ask for. If omitted, nothing: only the token plans such writes. */
   readonly forTools?: (context: Pick<ToolContext, "turn">) => z.ZodType<StoreWrite>;
-  /** What was said in the turn is not remembered: it would tell again what the write takes away. */
+  /** The turn's messages are not remembered: they would repeat what the write removes. */
   readonly forgets?: true;
   /** The write with at most that trust (law 6). */
   readonly limited: (write: StoreWrite, most: readonly Trust[]) => StoreWrite;
@@ -187,7 +195,7 @@ export interface WriteKind {
 /** All kinds of writes that a store can do. */
 export interface Writes {
   readonly kinds: readonly WriteKind[];
-  /** @throws StrataError `unexpected` where no feature of this program keeps such writes */
+  /** @throws StrataError `unexpected` if no feature of this program has such writes */
   readonly of: (write: StoreWrite) => WriteKind;
   /** Whether a token has planned it, or an object only looks like one that was. */
   readonly isPlanned: (write: StoreWrite) => boolean;
@@ -220,8 +228,7 @@ export interface Lineage {
   readonly isErased?: boolean;
 }
 
-/** A retraction under way, for the parts of the store: what came from the event so far, and what is to go. */
-/** What was done outside in a turn of which nothing stays: a reply that somebody has, or a call of a tool. */
+/** An outside effect of a turn that is removed: a reply that was sent, or a call of a tool. */
 export interface LeftDone {
   readonly what: "reply" | "call";
   /** The reply's id in the outbox, or the tool's name. */
@@ -237,9 +244,9 @@ export interface Retracting extends Erasing {
   readonly lineages: () => readonly Lineage[];
   /** Whether nothing stays of the turn that a row names. */
   readonly isGone: (row: OneTurn) => boolean;
-  /** What the platform told the agent of it. */
+  /** The platform's note about it to the agent. */
   readonly addNotices: (scope: ContactScope, events: readonly EventId[]) => void;
-  /** Turns of which nothing stays, for a model has read in them what was retracted. */
+  /** Turns that are removed completely, because a model has read the retracted text in them. */
   readonly addTurns: (scope: ContactScope, since: number, turns: readonly TurnId[]) => void;
   /** Turns that leave the requests: their messages stay, and their replies, unless they repeat what is retracted. */
   readonly hide: (scope: ContactScope, since: number, turns: readonly TurnId[]) => void;
@@ -289,7 +296,7 @@ export interface EndedTurn {
   readonly done?: DoneTurn;
 }
 
-/** What a turn that ended well was claimed with, and what came of it. `words`: the reply's text, kept already; `keep` keeps another of the contact's. */
+/** The claim and outcome of a turn that ended well. `words`: the reply's text, already stored; `keep` stores another of the contact's. */
 export interface DoneTurn {
   readonly claim: Claim;
   readonly outcome: TurnOutcome;
@@ -315,7 +322,7 @@ export interface LinkedRow {
   readonly message: () => Promise<string>;
 }
 
-/** What is stored in the transaction that stores events on a thread, where one of them is new: `events` are the new ones. It may run again. */
+/** What is stored in the transaction that stores events on a thread, if one of them is new: `events` are the new ones. It may run again. */
 export type AlsoStored = (tx: Tx, scope: ContactScope, thread: ThreadId, events: readonly EventId[]) => Promise<void>;
 
 /** One after the other: the statements of a transaction have an order, also where each is awaited. */

@@ -13,7 +13,7 @@ interface WriteSpec<Write extends StoreWrite> extends Pick<WriteKind, "newId" | 
   readonly kind: Write["kind"];
   /** Writes are kept in the journal as JSON and may be older than this program. */
   readonly schema: z.ZodType<Write>;
-  /** Law 6. Left out: the write has no trust of its own. */
+  /** Law 6. If omitted, the write has no trust of its own. */
   readonly limited?: (write: Write, most: readonly Trust[]) => Write;
   /** Left out: it has no texts. */
   readonly hidden?: (write: Write, hide: (text: string) => string) => Write;

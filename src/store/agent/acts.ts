@@ -7,7 +7,7 @@ import { atMost, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
-/** Notes what an operator did, as a link of its own. */
+/** Records an operator's action, in a separate link. */
 export async function noteAct(
   tx: Tx,
   owner: AgentOwner,
@@ -21,7 +21,7 @@ export async function noteAct(
   await tx.run(insert("act", { ...facts, link: (await append(tx, org, await actLink(tx, facts))).seq }));
 }
 
-/** The body of an act's link. What it was about may name a person, so it is included only as a digest under the agent's key. */
+/** The body of an act's link. Its subject may name a person, so it is included only as a digest under the agent's key. */
 export async function actLink(tx: Tx, row: Omit<Row<"act">, "link">): Promise<string> {
   const { org, agent, id, role, by_id, what, at } = row;
   const key = await knownKey(tx, { org, agent, contact: null });

@@ -126,7 +126,7 @@ async function isBesideThem(tx: Tx, key: TextColumns, beside: readonly TextPoint
   return placesOf(key, beside) === placesOf(key, now);
 }
 
-/** A layer stands on its declared text until its pointer moves; a skill may be declared and stand on nothing. */
+/** A layer uses its declared text until its pointer moves; a skill may be declared and point to nothing. */
 function placesOf({ part }: TextColumns, pointers: readonly TextPointer[]): string {
   const moved = pointers.filter(({ stands }) => part !== "" || stands !== 0);
   return canonicalJson(moved.map((pointer) => [columnKey(pointer), pointer.stands]).toSorted());
@@ -162,7 +162,7 @@ async function there(tx: Tx, key: TextColumns, n: number): Promise<TextVersion> 
   throw new StrataError("unexpected", message);
 }
 
-/** An operator's word: of two that decide, the second is told that it is decided. */
+/** An operator's decision: of two that decide, the second gets an error that it is already decided. */
 export async function decideText(
   tx: Tx,
   owner: AgentOwner,
@@ -188,7 +188,7 @@ export async function decideText(
     return there(tx, key, n);
   }
   const { over } = decision;
-  // What was taken away since is no text that anybody compared with.
+  // A text that was withdrawn since is not compared with.
   const active = was ?? 0;
   if (active !== (over ?? made.parent)) {
     throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0, over }, active);

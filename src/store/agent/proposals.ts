@@ -35,7 +35,7 @@ export async function proposalCounts(
 
 type ProposalCount = Pick<MoveRow, "layer" | "part"> & { readonly proposals: number };
 
-/** By the index of what waits: another would be read to its end, however much was decided before. */
+/** Uses the index of waiting proposals: any other would be read to its end, including all decided ones. */
 const WAITING = "text_move indexed by text_waiting where org = ? and agent = ? and waits = 1";
 const COUNTS = `select layer, part, count(*) as proposals from ${WAITING} group by layer, part order by layer, part`;
 
@@ -43,8 +43,8 @@ const waiting = (where: string, { org, agent }: AgentOwner, ...values: readonly 
   plain<MoveRow>(`select * from ${WAITING} ${where}`, org, agent, ...values);
 
 /**
- * Which of an agent's proposals for a text take each other's place: those out of its own turns, of one contact's, or of those of
- * several senders, whoever they were. What was overtaken is no wish, and keeps its place beside them.
+ * Which of an agent's proposals for a text replace each other: those from its self-started turns, from one contact's turns, or from turns
+ * of several senders, whoever they were. An overtaken version is not a proposal of this kind, and keeps its place beside them.
  */
 export async function waitingBeside(
   tx: Tx,
@@ -63,7 +63,7 @@ export async function waitingBeside(
   return whole("and contact = ?", contact);
 }
 
-/** A newer version replaces those that nobody has decided about. */
+/** A newer version replaces the undecided ones. */
 export async function supersede(
   tx: Tx,
   rows: readonly MoveRow[],
@@ -77,7 +77,7 @@ export async function supersede(
   });
 }
 
-/** What a contact's turns proposed and nobody decided goes with the contact. Part of an erasure, before its texts go. */
+/** The undecided proposals of a contact's turns are erased with the contact. Part of an erasure, before its texts go. */
 export async function closeProposals(tx: Tx, scope: ContactScope, erasing: Erasing): Promise<void> {
   const rows = await tx.all(waiting("and contact = ? order by link", scope, scope.contact));
   await close(tx, rows, { kind: "rejected", ...erasing, why: "the contact in whose turn it was written was erased" });

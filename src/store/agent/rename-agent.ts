@@ -19,8 +19,8 @@ export interface Renaming {
 }
 
 /**
- * Gives all that is kept of an agent to another name of the same organization: conversations, memories, texts, schedules, credits. Links
- * say the name of their time, and a link of its own says which name it has now.
+ * Moves all that is stored about an agent to another name of the same organization: conversations, memories, texts, schedules, credits.
+ * Links keep the name of their time, and a separate link records its new name.
  * @throws StrataError `agent_not_found` if nothing is kept of it, `invalid_input` if something is kept under the new name, `thread_busy`
  * while a turn of it runs
  */

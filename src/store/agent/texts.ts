@@ -43,7 +43,7 @@ export async function activeTexts(tx: Tx, owner: AgentOwner): Promise<readonly T
   ).flat();
 }
 
-/** Where each pointer stands that was ever moved. */
+/** The current target of each pointer that was ever moved. */
 export async function textPointers(tx: Tx, owner: AgentOwner): Promise<readonly TextPointer[]> {
   return pointersOf(tx, owner);
 }
@@ -59,10 +59,10 @@ export async function pointersOf(tx: Tx, { org, agent }: AgentOwner): Promise<re
 /** Its key in one word. */
 export const columnKey = ({ layer, part = "" }: TextKey): string => `${layer}/${part}`;
 
-/** By its index, which has a row for each text: another would be read to its end, however often texts were edited. */
+/** Uses its index, which has a row for each text: any other would be read to its end, including all edits. */
 const KEYS = `select layer, part from text_move indexed by text_key where org = ? and agent = ? and seq = 1`;
 
-/** What was done with a text last. */
+/** The last change to a text. */
 export async function newestMove(tx: Tx, key: TextColumns): Promise<MoveRow | undefined> {
   return tx.first(lastOf(key));
 }
@@ -95,7 +95,7 @@ const ofVersion = fixed((of: TextColumns & { readonly n: number }) =>
     .where("n", "=", of.n),
 );
 
-/** A version as it is now. */
+/** A version in its current state. */
 export async function findVersion(tx: Tx, key: TextColumns, n: number): Promise<TextVersion | undefined> {
   const rows = await movesOfVersion(tx, key, n);
   const made = rows.find(makesVersion);
@@ -124,7 +124,7 @@ interface Since {
 }
 
 async function readVersion(tx: Tx, made: MoveRow, { decided, stands }: Since): Promise<TextVersion> {
-  // What was a contact's is kept again when it is approved: as the agent's, whatever happens to the contact.
+  // A contact's text is stored again when it is approved: as the agent's, whatever happens to the contact.
   const worded = decided?.text ? decided : made;
   const texts = {
     reason: await textAt(tx, made, made.reason),
@@ -132,19 +132,19 @@ async function readVersion(tx: Tx, made: MoveRow, { decided, stands }: Since): P
     text: await textAt(tx, worded, worded.text),
     line: await textAt(tx, worded, worded.line),
   };
-  // Not its piece's digest: a contact's piece is digested under a key, and nobody could check that.
+  // Not its piece's digest: a contact's piece is digested under a key, so the digest could not be checked.
   const digest = digestOf(texts.text ?? "");
   return toTextVersion(made, texts, { status: statusOf(made, decided), active: stands === made.n, digest });
 }
 
-/** A text that the row names; null where it names none or its contact was erased. @throws StrataError `record_broken` */
+/** A text that the row names; null if it names none or its contact was erased. @throws StrataError `record_broken` */
 export async function textAt(tx: Tx, row: MoveRow, digest: Digest | null): Promise<string | null> {
   if (digest === null) return null;
   const { org, agent, contact } = row;
   return contact === null ? await sharedText(tx, org, digest) : await ownText(tx, { org, agent, contact }, digest);
 }
 
-/** What a turn wrote, in the order in which it did. */
+/** A turn's writes, in their order. */
 export async function editsOfTurn(tx: Tx, org: OrgId, turn: TurnId): Promise<readonly TurnEdit[]> {
   const rows = await tx.all(plain<MoveRow>(MADE_IN, org, turn));
   return rows.map((row) => ({ ...toTextKey(row), n: row.n, became: becameOf(row) }));
@@ -164,7 +164,7 @@ function becameOf(row: MoveRow): TurnEdit["became"] {
 export const isWish = ({ inputs, verdict }: Pick<MoveRow, "inputs" | "verdict">): boolean =>
   isTainted(inputs ?? "contact") || verdict !== "pass";
 
-/** Whether somebody outside had a say in what was written. */
+/** Whether the text was influenced from outside. */
 export const isTainted = (inputs: Trust): boolean => lowestTrust([inputs, "agent"]) !== "agent";
 
 /** Newest first. */
@@ -193,7 +193,7 @@ export async function textMoves(
   return inOrder(rows, async (row) => toTextMove(row, await textAt(tx, row, row.reason)));
 }
 
-/** Those of all texts have the chain's order; one text has an order of its own, which its index knows. */
+/** Those of all texts are in the order of the chain; a single text has its own order, which its index has. */
 function movesOf({ org, agent }: AgentOwner, key?: TextKey) {
   const wanted = key ? columnsOf({ org, agent }, key) : { org, agent };
   return query
@@ -202,7 +202,7 @@ function movesOf({ org, agent }: AgentOwner, key?: TextKey) {
     .where((eb) => eb.and(wanted));
 }
 
-/** What is done with a text, as far as whoever does it says it. */
+/** A change to a text, as far as its author describes it. */
 export type NewMove = Omit<MoveRow, keyof TextColumns | "seq" | "link" | "waits">;
 
 /** The columns of a row that makes no version. */
@@ -211,13 +211,13 @@ export const NO_VERSION = {
   ...{ verdict: null, trust: null, inputs: null, parent: null, rank: null, source: null, declared: null },
 } as const;
 
-/** Where the pointer of a text stands; on the declared text where nobody has moved it, unless that is said otherwise. */
+/** Where a text's pointer is; on the declared text if it was never moved, unless specified otherwise. */
 export async function pointerOf(tx: Tx, key: TextColumns, atFirst: number | null = 0): Promise<number | null> {
   const last = await newestMove(tx, key);
   return last ? last.stands : atFirst;
 }
 
-/** Writes a row and its link. What was proposed waits, until a row decides about it. */
+/** Writes a row and its link. A proposal waits until a row decides on it. */
 export async function recordMove(tx: Tx, key: TextColumns, done: NewMove): Promise<MoveRow> {
   const seq = ((await newestMove(tx, key))?.seq ?? 0) + 1;
   const facts = { ...key, seq, ...done };
@@ -239,7 +239,7 @@ const decidedVersion = fixed((of: TextColumns & { readonly n: number }) =>
     .where("n", "=", of.n),
 );
 
-/** What the link of a row says: all of it but whose its texts are, and those by digest only. */
+/** The body of a row's link: everything except the contact; texts only as digests. */
 export function textLink(row: Omit<MoveRow, "link" | "waits">): string {
   const { agent, layer, part, seq, kind, n, was, stands, by, by_id, turn, at } = row;
   const { reason, text, line, findings, verdict, trust, inputs, parent, rank, source, declared } = row;

@@ -10,7 +10,7 @@ import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } fr
 import { actLink } from "./acts.ts";
 import { decides, type MoveRow, movesOfVersion, textAt, textLink } from "./texts.ts";
 
-/** A table each of whose rows has a link that repeats it. `message`: what the link says; the name of the columns stands in `name`. */
+/** A table each of whose rows has a link that repeats it. `message`: the link's message; the name of the columns is in `name`. */
 export function linkedTable<R extends { readonly link: number }>(
   table: string,
   name: (row: R) => string,

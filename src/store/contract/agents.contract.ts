@@ -35,7 +35,7 @@ import {
 
 const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
 
-/** What an agent remembers for itself, and who looked after it. */
+/** What an agent remembers for itself, and its supervisor. */
 export function agentContract(openStore: OpenStore): void {
   ownMemories(openStore);
   acts(openStore);

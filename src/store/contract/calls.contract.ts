@@ -31,7 +31,7 @@ interface Run {
   readonly calls: readonly string[];
   /** Which call is begun and never ends. */
   readonly cut: number;
-  /** Who is erased before which call. */
+  /** Which contact is erased before which call. */
   readonly erase: { readonly who: Name; readonly before: number } | undefined;
   readonly end: "done" | "failed" | "crash";
 }
@@ -66,7 +66,7 @@ const ringing = {
   end: "done",
 } as const;
 
-/** What has acted for two messages is known for the one that had no room in the turn that was done since. */
+/** The calls made for two messages stay known for the one that did not fit into the turn that has since ended. */
 const LEFT_OUT: Deed[] = [
   { deed: "message", who: "ann" },
   { ...ringing, alone: "ann", end: "failed" },
@@ -129,7 +129,7 @@ function nextOf(store: Store): Promise<Thread | undefined> {
   return store.openBatch(OWNER, { ...rest, id, contact: batchContact(id), alive: () => false });
 }
 
-/** What a turn is refused whose thread was taken, or whose sender was erased while it ran. */
+/** Errors of a turn whose thread was taken, or whose sender was erased while it ran. */
 async function unlessRefused<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

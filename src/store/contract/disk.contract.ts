@@ -14,16 +14,16 @@ export function chanceOf(seed: number): Chance {
   };
 }
 
-/** What is found of a database file after a power cut. */
+/** What is left of a database file after a power cut. */
 export interface Outage {
   /** Writes it into an empty folder, and gives the file. */
   readonly into: (folder: string) => string;
 }
 
 /**
- * The disk of one database file, which may lose power at any moment. Of the log it has what stood there when the last sync began. Of anything
- * written later each sector may be there or not, and the last ones may be torn. The file itself is what the last checkpoint left, and a log that
- * begins anew has its header: for both SQLite waits by itself.
+ * The disk of one database file, which may lose power at any moment. The log keeps its content from when the last sync began. Of anything
+ * written later each sector may be there or not, and the last ones may be torn. The file itself is what the last checkpoint left, and a
+ * restarted log has its header: SQLite itself waits for both.
  */
 export interface TestDisk {
   /** Given to the store. It takes a moment, in which others write. */

@@ -4,7 +4,7 @@ import { reindexScope } from "../memory/reindex.ts";
 import { plain } from "../statement.ts";
 import type { StorePart } from "../tx.ts";
 
-/** Everything that a database holds, as text, and its index of what is remembered made anew: to compare two of them, and to look for words. */
+/** Everything that a database holds, as text, with a rebuilt index of memories: to compare two databases, and to search for words. */
 export const EVERYTHING = {
   name: "everything",
   tables: {},

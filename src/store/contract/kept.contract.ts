@@ -12,7 +12,7 @@ import { exchange, NOW, type OpenStore, open as openThread, problems, scopeOf } 
 export interface KeptSample {
   /** Something in each of its tables, of this contact where its rows have one; whatever a contact may say is `words`. */
   readonly fill: (store: Store, scope: ContactScope, words: string) => Promise<unknown>;
-  /** All that its functions tell of a scope. */
+  /** Everything its functions return for a scope. */
   readonly reads: (store: Store, scope: ContactScope) => Promise<unknown>;
 }
 
@@ -35,7 +35,7 @@ export const HAND = {
   erase: async () => undefined,
 } satisfies StorePart;
 
-/** Nobody says or is called this by chance. */
+/** A string that does not occur by accident. */
 export const WORDS = "plum kites over Odessa";
 export const KITE = scopeOf("kite-of-odessa");
 

@@ -15,14 +15,14 @@ import { PARTS } from "./sample.contract.ts";
 /** A store that can be stopped in the middle of a transaction, as a killed program stops: nothing of it stays. */
 export interface KillingStore {
   readonly store: Store;
-  /** Calls it with a limit of statements; where that is reached, once more without. True where it was stopped. */
+  /** Calls it with a limit of statements; if that is reached, calls it again without. True if it was stopped. */
   readonly kill: <T>(
     statements: number,
     work: () => Promise<T>,
   ) => Promise<{ readonly value: T; readonly killed: boolean }>;
   /**
-   * Calls it as a program that is killed after so many statements, of whatever transaction: from then on, nothing reaches the database any
-   * more. True where that came to pass; what the program throws once it is dead is nobody's business.
+   * Calls it as a program that is killed after this many statements, of whatever transaction: from then on, nothing reaches the database.
+   * True if that happened; errors of the dead program are ignored.
    */
   readonly mortal: (statements: number, program: () => Promise<void>) => Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { agentName, orgId } from "../../protocol/index.ts";
 import { ANN, exchange, NOW, type OpenStore, open, ran, said, scopeOf, take } from "./sample.contract.ts";
 
-/** What an agent has spent, and turns that are asked to stop. */
+/** An agent's spending, and turns that are asked to stop. */
 export function limitContract(openStore: OpenStore): void {
   spending(openStore);
   waiting(openStore);
@@ -44,7 +44,7 @@ function waiting(openStore: OpenStore): void {
     const full = { code: "inbox_full", message: expect.stringMatching(/^1,000 messages of ann wait for companion/) };
     for (const { id } of [main, other])
       await expect(store.receive(ANN, id, [said("more")])).rejects.toMatchObject(full);
-    // What was stored is known, the operator is heard, and so is everybody else.
+    // Stored facts stay known, and the operator and all other contacts are served.
     expect(await store.receive(ANN, other.id, [{ ...said("the last"), externalId: "last" }])).toMatchObject([
       { id: sent.id },
     ]);

@@ -24,7 +24,7 @@ async function found(store: Store, query: string, limit = 9): Promise<string[]> 
   return (await store.searchMemories([ANN], asking(query, limit))).map((hit) => hit.content);
 }
 
-/** What is remembered, and how it is found again. */
+/** Memories, and how they are found again. */
 export function memoryContract(openStore: OpenStore): void {
   describe("memories", () => {
     it("gives back what was saved, the newest first, until it is forgotten", async () => {

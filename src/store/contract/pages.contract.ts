@@ -17,7 +17,7 @@ import {
   scopeOf,
 } from "./sample.contract.ts";
 
-/** A list that is read a page at a time misses nothing and repeats nothing, whatever is added while somebody reads it. */
+/** A list that is read a page at a time misses nothing and repeats nothing, whatever is added during the read. */
 export function pageContract(openStore: OpenStore): void {
   describe("a list read in pages", () => {
     it("of threads: those of one instant by their ids, and what comes up meanwhile disturbs nobody", async () => {

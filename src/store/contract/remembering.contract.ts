@@ -30,7 +30,7 @@ async function texts(store: Store, query: string, more: Parameters<typeof asking
   return (await store.searchMemories([ANN], asking(query, 20, more))).map(({ content }) => content);
 }
 
-/** What is remembered besides saved facts, what is kept once, what takes another's place, and what is found by whom. */
+/** Memories besides saved facts: what is stored once, what replaces what, and what is found by whom. */
 export function rememberingContract(openStore: OpenStore): void {
   sameAgain(openStore);
   superseding(openStore);

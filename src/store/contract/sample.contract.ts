@@ -247,7 +247,7 @@ export interface RunOptions {
   readonly more?: Partial<TurnOutcome>;
 }
 
-/** What a turn over a claim comes to, as the runtime would hand it in. */
+/** The outcome of a turn over a claim, as the runtime would hand it in. */
 export function ran(claim: Claim, options: RunOptions = {}): Ran {
   const { reply = "Hello Ann", rounds = 1, failed = false } = options;
   const epochs = options.epochs ?? (claim.epoch ? [] : [epochOf(1)]);
@@ -327,7 +327,7 @@ export async function exchange(
   return { ...run, claim };
 }
 
-/** What was said to a contact or, without one, to all, the oldest first. */
+/** The messages sent to a contact or, without one, to all, the oldest first. */
 export function replies(store: Store, { contact, ...owner }: Scope): Promise<readonly OutboxMessage[]> {
   return store.part(OUTBOX_STORE).mail(owner, { ...(contact !== null && { contact }), oldest: true, limit: 100 });
 }
@@ -341,19 +341,19 @@ export async function problems(store: Store, ...given: Parameters<Store["verify"
   return found;
 }
 
-/** What a turn writes: a memory, and an edit. */
+/** A turn's writes: a memory, and an edit. */
 export const saving = (memory: NewMemory, id: string = newMemory()): PlannedWrite => ({
   id,
   write: SAVE_MEMORY.plan({ memory }),
 });
 export const rewriting = (edit: NewText): PlannedWrite => ({ write: EDIT_TEXT.plan({ edit }) });
 
-/** What a turn leaves to a feature's `onCommit`. */
+/** What a turn passes to a feature's `onCommit`. */
 export function leaving<Value>(part: OutcomePart<Value>, value: Value): Pick<TurnOutcome, "extras"> {
   const extras = {};
   part.put(extras, value);
   return { extras };
 }
 
-/** What a turn leaves for the feature of approvals: calls that wait for a person. */
+/** What a turn passes to the approvals feature: calls that wait for a person. */
 export const holding = (...calls: readonly NewApproval[]) => leaving(HELD_CALLS, calls);

@@ -55,7 +55,7 @@ const deciding = (verdict: TextDecision["verdict"], { beside = [], ...over }: De
   return verdict === "approved" ? { ...word, verdict, beside } : { ...word, verdict };
 };
 
-/** Where the others stand that a text is measured with. */
+/** The pointers of the other texts, which a text is measured with. */
 async function othersOf(store: Store, { layer, part }: TextKey): Promise<Pick<NewText, "beside">> {
   const all = await store.textPointers(OWNER);
   const isBeside = (one: TextKey) =>
@@ -367,7 +367,7 @@ function besideOthers(openStore: OpenStore): void {
   });
 }
 
-/** What may be done with a text, and to which version. */
+/** The possible actions on a text, and on which version. */
 const deeds = fc.array(
   fc.record({
     deed: fc.constantFrom("edit", "propose", "approve", "reject", "move"),
@@ -388,7 +388,7 @@ interface Model {
 
 const isWaiting = ({ status }: Model["versions"][number]): boolean => status === "proposed";
 
-/** Does to the model what the store is to do; false where it must refuse. */
+/** Applies the action to the model; false if the store must refuse it. */
 function follow(model: Model, { deed, n, over, by }: Deed): boolean {
   const version = model.versions[n - 1];
   switch (deed) {
@@ -396,7 +396,7 @@ function follow(model: Model, { deed, n, over, by }: Deed): boolean {
     case "propose": {
       const fits = model.stands === null ? by === "operator" : model.stands === n;
       const kept = deed === "edit" && fits;
-      // What was to be kept and was overtaken is no wish: it takes nobody's place.
+      // A version that would have been kept but was overtaken replaces no other proposal.
       const isWish = deed === "propose" && by === "agent";
       const waiting = isWish ? model.versions.filter((one) => one.isWish && isWaiting(one)) : [];
       if (waiting.some(({ parent }) => parent === n)) return true;
@@ -471,7 +471,7 @@ function anyDeeds(openStore: OpenStore): void {
 
 const editing = (edit: NewText): RunOptions => ({ more: { writes: [rewriting(edit)] } });
 
-/** What the commit reports of an edit that now waits for an operator. */
+/** The commit's report of an edit that now waits for an operator. */
 const overtaken = (n: number) => ({
   what: "overtaken",
   message: `another text was changed meanwhile, so version ${n} of the layer loop waits for an operator: \`strata layer proposals\` shows it`,

@@ -152,7 +152,7 @@ export function threadContract(openStore: OpenStore): void {
       const [first] = await store.receive(thread.scope, thread.id, [said("one")]);
       const claim = await take(store, thread);
       await expect(store.withdraw(thread.scope, thread.id, asker)).rejects.toMatchObject({ code: "thread_busy" });
-      // Its worker is gone: nobody handles it any more.
+      // Its worker is gone: it is not being handled any more.
       const withdrawn = await store.withdraw(thread.scope, thread.id, { ...asker, alive: () => false });
       expect(withdrawn).toEqual([{ ...first, status: "withdrawn" }]);
       expect(claim.events).toEqual([first]);
@@ -267,7 +267,7 @@ export function threadContract(openStore: OpenStore): void {
       await fc.assert(
         fc.asyncProperty(fc.array(sent, { maxLength: 12 }), async (all) => {
           const thread = await open(store, scopeOf(`sender-${++run}`));
-          // What a signed id stands for, and what an unsigned one does on its channel.
+          // The message that a signed id identifies, and the one that an unsigned id identifies on its channel.
           const first = new Map<string, string>();
           for (const { proof, id, text, channel } of all) {
             const event = said(text, { externalId: id, channel, ...(proof && { proof }) });
@@ -301,7 +301,7 @@ export function threadContract(openStore: OpenStore): void {
       // The same words are the same message, whatever else its channel says of them.
       expect(await receive(signed("Pay Bob.", { at: NOW + 5, name: untrusted("Ann") }))).toEqual([first]);
       expect(await store.pending(thread.scope, thread.id)).toEqual([first]);
-      // What was erased is not known by its words any more: nobody is told that it was answered.
+      // An erased message is not recognized by its words any more: a repeated one is not reported as answered.
       await store.eraseContact(
         thread.scope,
         { org: thread.scope.org, id: actorId("token:operator"), role: "operator" },

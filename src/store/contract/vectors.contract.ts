@@ -33,7 +33,7 @@ async function save(store: Store, scope: Scope, text: string, more: Partial<NewM
   return id;
 }
 
-/** Gives all that waits its vector, so many memories at a time. */
+/** Gives every waiting memory its vector, this many memories at a time. */
 async function embed(store: Store, scope: Scope, model = MODEL, of: (text: WaitingText) => Float32Array = vectorOf) {
   const seen: string[] = [];
   for (;;) {
@@ -205,7 +205,7 @@ export function vectorContract(openStore: OpenStore): void {
       expect(await store.servingModels([ANN])).toEqual([other]);
       expect(await stateOf(store, other)).toEqual([{ model: other, vectors: 3, waiting: 0, serving: true }]);
       expect(await stateOf(store)).toMatchObject([{ vectors: 0, waiting: 3 }, { model: other }]);
-      // What was asked by the old model is no question to the new one.
+      // A query vector of the old model is not valid for the new one.
       expect(await near(store, 10)).toEqual([]);
       await store.close();
     });

@@ -32,7 +32,7 @@ export interface ModelThread {
   readonly waiting: readonly Heard[];
   readonly open: readonly (ModelCall & { readonly answered: boolean; readonly cancelled: boolean })[];
   readonly transcript: readonly string[];
-  /** What was taken by the turn that runs or was interrupted, by its keys, with the results first. */
+  /** The events of the running or interrupted turn, by their keys, with the results first. */
   readonly taken?: readonly string[];
   /** The run that its open calls belong to. */
   readonly run?: number;
@@ -42,7 +42,7 @@ export const EMPTY: ModelThread = { keys: [], waiting: [], open: [], transcript:
 
 const unanswered = ({ open }: ModelThread) => open.filter(({ answered, cancelled }) => !answered && !cancelled);
 
-/** Something may begin a turn: a message where no open call keeps it waiting, or an answer where nothing is open any more. */
+/** An event may begin a turn: a message if no open call keeps it waiting, or an answer if no call is open any more. */
 export function isDue(thread: ModelThread): boolean {
   const left = unanswered(thread);
   const loud = thread.waiting.filter(({ quiet }) => !quiet);
@@ -58,7 +58,10 @@ export function heard(thread: ModelThread, said: SaidOnce): ModelThread {
   return { ...thread, keys: [...thread.keys, said.key], waiting, open };
 }
 
-/** What the next turn takes: an answer for each open call that has one, then the first `most` of all else. An interrupted one takes the same again. */
+/**
+ * What the next turn takes: an answer for each open call that has one, then the first `most` of the rest. An interrupted one takes the same
+ * again.
+ */
 export function claimed(thread: ModelThread, most: number): ModelThread & { readonly taken: readonly string[] } {
   if (thread.taken !== undefined) return { ...thread, taken: thread.taken };
   const results = thread.open.flatMap(({ call }) => thread.waiting.find(({ answers }) => answers === call) ?? []);
@@ -66,7 +69,7 @@ export function claimed(thread: ModelThread, most: number): ModelThread & { read
   return { ...thread, taken: [...results, ...others].map(({ key }) => key) };
 }
 
-/** What a turn says to its thread, as its transcript has it. */
+/** What a turn adds to its thread, as in its transcript. */
 export type ModelEnd = { readonly text: string } | { readonly calls: readonly ModelCall[] };
 
 /** The turn that is kept: what it took is answered, and what came after that keeps waiting. */
@@ -108,7 +111,7 @@ export const overdueAt = ({ open }: ModelThread, now: number): readonly string[]
     .toSorted((one, other) => one.due - other.due || (one.call < other.call ? -1 : 1))
     .map(({ call }) => call);
 
-/** Nobody waits any more: the run is over, and whoever begins the next turn begins a run of their own. */
+/** The wait is over: the run has ended, and the next turn begins a new run. */
 export function cancelled({ run: _, ...thread }: ModelThread): ModelThread {
   const named = (call: string | undefined): boolean => thread.open.some((one) => one.call === call);
   return {
@@ -118,12 +121,12 @@ export function cancelled({ run: _, ...thread }: ModelThread): ModelThread {
   };
 }
 
-/** The fork of a thread at its last kept turn: the calls that are open there are nobody's to answer here. */
+/** The fork of a thread at its last stored turn: the calls that are open there cannot be answered here. */
 export function forked({ transcript, open }: ModelThread): ModelThread {
   return { ...EMPTY, transcript, open: open.map((one) => ({ ...one, answered: false, cancelled: true })) };
 }
 
-/** What a provider demands: behind calls stand their results, each once, and nowhere else. */
+/** Providers require that each call's result follows it, exactly once, and that there are no other results. */
 export function providerTakes(transcript: readonly string[]): boolean {
   let open: string[] = [];
   for (const [role, call = ""] of transcript.map((one) => one.split("|"))) {

@@ -45,9 +45,9 @@ const MOST = 3;
 const STEPS = 60;
 
 /**
- * A random life of some threads that wait, in the store and in the reference side by side. Now and then a function of the store is stopped
- * between two statements, and then called once more; workers die with their leases and others take over.
- * @throws Error where the store and the reference differ
+ * A random life of some waiting threads, in the store and in the reference side by side. Now and then a function of the store is stopped
+ * between two statements, and then called again; workers die with their leases and others take over.
+ * @throws Error if the store and the reference differ
  */
 export async function life({ killing: { store, kill: stop }, seed, tally }: Life): Promise<void> {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;
@@ -98,7 +98,7 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     set(id, model.heard(at(id).model, one));
   };
 
-  /** What is said to a call's answers, and to all else that the turn took, as the loop would put it into the transcript. */
+  /** The replies to a call's answers and to the turn's other events, as the loop would put them into the transcript. */
   const messagesOf = (claim: Claim, end: TurnOutcome["end"], words: string): readonly TranscriptMessage[] => {
     const message = (made: Message): TranscriptMessage => ({
       message: made,
@@ -378,7 +378,7 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
   await compare();
 }
 
-/** What a message is in the reference's transcript. */
+/** A message in the reference's transcript. */
 function linesOf(message: Message): readonly string[] {
   if (message.role === "tool") return message.parts.map(({ id, text }) => `tool|${id}|${text}`);
   if (message.role === "user") return message.parts.map((part) => `user|${part.type === "text" ? part.text : ""}`);

@@ -17,7 +17,7 @@ export interface PlaceOf {
 
 interface Indexing {
   readonly sieve?: Sieve | undefined;
-  /** Collects where each unit that was read stands. */
+  /** Collects the position of each unit that was read. */
   readonly seen?: Map<number, PlaceOf>;
 }
 

@@ -45,7 +45,7 @@ async function newestOf(
   ).map(toMemory);
 }
 
-/** Of those of one instant, what stands behind a memory that is forgotten by now is unknown: they are listed again. */
+/** If the memory at the position is forgotten by now, it is unknown which others of the same time follow it: they are listed again. */
 const BEYOND = `(memory.at < ? or (memory.at = ? and memory.row <
   coalesce((select last.row from memory as last where last.id = ? and last.scope = ?), 9007199254740991)))`;
 
@@ -56,10 +56,10 @@ export async function memory(tx: Tx, scope: Scope, id: MemoryId): Promise<Memory
   return row && toMemory(row);
 }
 
-/** So many that were saved again and again are read beside the newest. */
+/** This many frequently saved memories are read beside the newest. */
 const MOST_SUPPORTED = 100;
 
-/** What was saved on purpose in these scopes, scope by scope; of very many, the newest and those that were saved again most often. */
+/** The deliberately saved memories of these scopes, scope by scope; of very many, the newest and those that were saved again most often. */
 export async function savedMemories(
   tx: Tx,
   scopes: readonly Scope[],
@@ -112,7 +112,7 @@ export async function memoryStats(tx: Tx, scope: Scope): Promise<readonly Memory
   return own ? await countsOf(tx, own.number) : [];
 }
 
-/** The most memories that are examined for topics: meanwhile a server answers nobody. */
+/** The most memories that are examined for topics: a server is blocked in the meantime. */
 const MOST_FOR_TOPICS = 5_000;
 
 /** The subjects of the newest memories. */

@@ -14,8 +14,8 @@ export interface MemoryIndex {
   /** Empties it. */
   clear(): Promise<void>;
   /**
-   * The nearest vectors of the range, at most `limit`, as the database compares them; they are ranked once more. Undefined if it cannot
-   * compare vectors: then Strata compares all of them.
+   * The nearest vectors of the range, at most `limit`, as the database compares them; they are ranked again. Undefined if it cannot compare
+   * vectors: then Strata compares all of them.
    */
   nearest(range: IdRange, wanted: WantedVectors): Promise<readonly StoredVector[] | undefined>;
 }

@@ -6,7 +6,7 @@ import type { Tx } from "../tx.ts";
 import type { Condition } from "./memory-index.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
-/** Reading memories: one without a text of its own is read with the text of the slot that shows it. */
+/** Reading memories: one without its own text is read with the text of the slot that shows it. */
 
 const OF_MEMORY = `slot.org = memory_scope.org and slot.agent = memory_scope.agent and slot.contact = memory_scope.contact
     and slot.turn = memory.turn and slot.position = memory.slot`;
@@ -54,7 +54,7 @@ export async function memoriesIn(
 }
 
 /**
- * The row of the memory that was just inserted. It is a query of its own, because an insert that returned it would make the full-text index
+ * The row of the memory that was just inserted. It is a separate query, because an insert that returned it would make the full-text index
  * write out what it holds so far, each time.
  */
 export async function addedRow(tx: Tx): Promise<number> {
@@ -84,7 +84,7 @@ const tagged = (tags: readonly string[]): [string, unknown] => [
 
 const atLeast = (trust: Trust): readonly Trust[] => TRUSTS.slice(0, TRUSTS.indexOf(trust) + 1);
 
-/** Whether only what was saved on purpose can pass: that is little, and has an index of its own. */
+/** Whether only deliberately saved memories can pass: those are few, and have their own index. */
 export function isOfKept({ kinds, tags }: MemoryFilter): boolean {
   return tags !== undefined || (kinds !== undefined && !kinds.includes("message"));
 }

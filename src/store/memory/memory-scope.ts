@@ -56,7 +56,7 @@ export async function ownMemoryScope(tx: Tx, scope: Scope): Promise<MemoryScope>
   return { number, org, agent, contact, ...fresh, revision };
 }
 
-/** What a write changes in a scope. */
+/** The changes of a write to a scope. */
 export type Change = Partial<Pick<MemoryScope, "next" | "units" | "terms" | "saved" | "characters">>;
 
 /** Adds a change, which makes a new revision. */
@@ -71,7 +71,7 @@ export async function countChange(tx: Tx, { number }: Pick<MemoryScope, "number"
   );
 }
 
-/** A conversation: the number of the place where it began, and when something was last said in it. */
+/** A conversation: the number of the place where it began, and the time of its last message. */
 export interface Talk {
   readonly session: number;
   readonly at: number;
@@ -186,7 +186,7 @@ async function writeCounts(
   if (fewer.length > 0) await tx.run(plain(clear, scope, JSON.stringify(fewer)));
 }
 
-/** What is counted of a memory. */
+/** The counted values of a memory. */
 export type Countable = Pick<Memory, "kind" | "at"> & { readonly characters: number };
 
 /** The change in the number of memories of a kind, and the newest time of the kind. */

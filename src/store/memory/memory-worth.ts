@@ -53,7 +53,7 @@ export async function removeMemory(tx: Tx, own: OpenScope, doomed: MemoryRow, by
   await forgetSaves(tx, own, memory.id, by);
 }
 
-/** What was saved is no longer saved again; what it superseded stays superseded. */
+/** Deletes a memory's saves, so that a rebuild does not save it again; what it superseded stays superseded. */
 async function forgetSaves(
   tx: Tx,
   { number }: Pick<OpenScope, "number">,
@@ -87,7 +87,7 @@ export function countSaved(own: OpenScope, { content }: Pick<Memory, "content">,
   own.characters += by * content.length;
 }
 
-/** What is counted of a memory. */
+/** The counted values of a memory. */
 export function countable({ kind, at, content }: Memory): Countable {
   return { kind, at, characters: content.length };
 }

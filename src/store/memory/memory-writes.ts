@@ -33,8 +33,8 @@ const ID = z
   .transform(memoryId);
 
 /**
- * A memory as a tool writes it: `tags` left out are none. Whoever wrote the tool, the agent saves, a fact or a block: `by` and
- * `session` are refused, and so are the kinds that the platform keeps.
+ * A memory as a tool writes it: `tags` defaults to none. Whoever wrote the tool, the agent saves, a fact or a block: `by` and `session` are
+ * refused, and so are the kinds that the platform keeps.
  */
 const FROM_TOOLS = {
   kind: z.enum(["fact", "block"]).exactOptional(),
@@ -124,8 +124,8 @@ function isAgents(kept: Memory | undefined): kept is Memory {
 }
 
 /**
- * What it was meant to replace may be gone by now, may no longer be the agent's, or may be trusted more than the turn (law 6). Then it is
- * stored as a memory of its own, and the commit succeeds.
+ * The memory that it was meant to replace may be gone by now, may no longer be the agent's, or may be trusted more than the turn (law 6).
+ * Then it is stored as a separate memory, and the commit succeeds.
  */
 async function current(tx: Tx, scope: Scope, given: NewMemory): Promise<NewMemory> {
   const { supersedes, ...alone } = given;

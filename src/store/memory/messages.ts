@@ -28,12 +28,12 @@ export interface SlotSaid extends Pick<Row<"slot">, "position" | "kind" | "piece
   readonly text: string | null;
 }
 
-/** What was said in a turn that ended well. */
+/** The messages of a turn that ended well. */
 interface TurnSaid {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
   readonly turn: TurnId;
-  /** The thread that this one was forked from, where nothing was said in this one before. */
+  /** The thread that this one was forked from, if this one had no messages before. */
   readonly forkedFrom: ThreadId | null;
   readonly slots: readonly SlotSaid[];
   /** What is not to be remembered. */
@@ -43,7 +43,7 @@ interface TurnSaid {
 /** A message and the memory of it differ in what they are, not in their name: nothing has to tell one from the other. */
 export const memoryOf = (id: EventId | OutboxId): MemoryId => memoryId(nameFor(id));
 
-/** Whether a memory is that of a message, whatever both are called in a record that somebody changed. */
+/** Whether a memory is that of a message, whatever both are called in a record that was tampered with. */
 export const isMemoryOf = (memory: MemoryId, id: EventId | OutboxId): boolean => memory === nameFor(id);
 
 const nameFor = (id: EventId | OutboxId): string => `mem_${id.slice(4)}`;
@@ -83,7 +83,7 @@ export async function rememberTurn(tx: Tx, said: TurnSaid): Promise<void> {
   });
 }
 
-/** The same without the index, for a record of before messages were remembered. */
+/** The same without the index, for a record from before messages were remembered. */
 export async function keepTurn(tx: Tx, said: TurnSaid): Promise<void> {
   const all = await findableSlots(tx, said);
   if (all.length === 0) return;
@@ -91,9 +91,9 @@ export async function keepTurn(tx: Tx, said: TurnSaid): Promise<void> {
   await addMessages(tx, await ownMemoryScope(tx, said.scope), said.turn, messages);
 }
 
-/** What the turn tells that is to be found. */
+/** The turn's messages that can be found. */
 async function findableSlots(tx: Tx, said: TurnSaid): Promise<readonly FindableSlot[]> {
-  // In an agent's own turn nobody says anything: the platform's text begins it, and its answer goes to nobody (law 12).
+  // A self-started turn has no real messages: the platform's text begins it, and its answer is not sent (law 12).
   if (said.scope.contact === SELF) return [];
   return (
     await inOrder(said.slots, async (slot) => {
@@ -105,7 +105,7 @@ async function findableSlots(tx: Tx, said: TurnSaid): Promise<readonly FindableS
 
 type FindableSlot = Omit<Findable, "row"> & { readonly slot: SlotSaid };
 
-/** Whether a fork begins with what its parent was told: a message that is answered again was still said once. */
+/** Whether a fork begins with its parent's message: a message that is answered again was still said once. */
 async function isAlreadySaid(tx: Tx, { scope, forkedFrom }: TurnSaid, { kind, piece, at }: SlotSaid): Promise<boolean> {
   if (forkedFrom === null) return false;
   const { org, agent, contact } = owner(scope);
@@ -116,7 +116,7 @@ async function isAlreadySaid(tx: Tx, { scope, forkedFrom }: TurnSaid, { kind, pi
   return (await tx.all(same)).some((slot) => kind === "reply" || slot.at === at);
 }
 
-/** A message as it is found; nothing where it is none, or has no words of its own. */
+/** A message as it is found; undefined if it is not one, or has no words of its own. */
 function findableMessage({ scope, thread, except }: TurnSaid, slot: SlotSaid): Omit<Findable, "row"> | undefined {
   const { kind, trust, text, at } = slot;
   if ((kind !== "message" && kind !== "reply") || except.has(slot.id)) return undefined;

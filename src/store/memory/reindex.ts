@@ -27,11 +27,11 @@ export async function isIndexToday(tx: Tx): Promise<boolean> {
   return (await readIndexVersion(tx)) === INDEX_VERSION;
 }
 
-/** Makes the index of a file again where it is not today's: it is derived, all of it. Of two programs one waits. */
+/** Rebuilds the index of a file if it is not the current one: all of it is derived. Of two programs one waits. */
 export async function refreshIndex(tx: Tx, keptOut: KeptOut = () => false): Promise<void> {
   const found = await readIndexVersion(tx);
   if (found === INDEX_VERSION) return;
-  // What was said before messages were remembered. Later it would bring back what was forgotten.
+  // Messages from before messages were remembered. Later it would bring back forgotten ones.
   if (found === undefined) await keepTurns(tx);
   await clear(tx);
   for (const scope of await tx.all(plain<MemoryScope>(`select * from memory_scope`))) {
@@ -69,8 +69,8 @@ async function clear(tx: Tx): Promise<void> {
 }
 
 /**
- * Who saved what before that was kept: what came from no turn, with the trust that operators alone have. Else it would count as the
- * agent's. What its digest does not vouch for stays as it is.
+ * Who saved what before that was recorded: memories from no turn, with the trust that only operators have. Otherwise they would count as
+ * the agent's. Whatever its digest does not vouch for stays unchanged.
  */
 async function nameSavers(tx: Tx, scope: MemoryScope): Promise<void> {
   const key = await readScopeKey(tx, scope);
@@ -105,7 +105,7 @@ async function indexScope(tx: Tx, scope: MemoryScope, keptOut: KeptOut): Promise
   });
 }
 
-/** So many are read by one query: it takes several times as long to begin as to give a row. */
+/** This many are read by one query: starting it takes several times as long as returning a row. */
 const AT_ONCE = 500;
 
 async function inOrderOf(tx: Tx, open: OpenScope, rows: readonly number[]): Promise<readonly MemoryRow[]> {

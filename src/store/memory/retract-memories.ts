@@ -85,8 +85,8 @@ async function savesOf(tx: Tx, own: MemoryScope): Promise<readonly Save[]> {
 }
 
 /**
- * Takes these memories away. What was saved is saved again without them, in the same order: what was merged with them counts less, and what
- * they had superseded holds again. Then the scope is indexed anew. Gives how many went.
+ * Removes these memories. The scope's saves are repeated without them, in the same order: memories they were merged with count less, and
+ * those they had superseded are valid again. Then the scope is indexed again. Returns how many were removed.
  */
 export async function retractMemories(
   tx: Tx,

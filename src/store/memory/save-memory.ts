@@ -32,7 +32,7 @@ export async function saveMemories(tx: Tx, scope: Scope, all: readonly AddedMemo
   return saving(tx, scope, (at) => inOrder(all, (added) => keepMemory(tx, at, added)));
 }
 
-/** Saves a memory: if the same one exists, it counts once more; a new one is indexed. Part of a write transaction. */
+/** Saves a memory: if it already exists, its count rises; a new one is indexed. Part of a write transaction. */
 export async function addMemory(tx: Tx, scope: Scope, added: AddedMemory): Promise<SavedMemory> {
   return saving(tx, scope, (at) => keepMemory(tx, at, added));
 }
@@ -65,7 +65,7 @@ async function keepMemory(tx: Tx, at: Saving, added: AddedMemory): Promise<Saved
   return logged(tx, at, added, { memory: saved, merged: same !== undefined, evicted });
 }
 
-/** Notes what was saved, as it was: a memory that was said twice, or superseded another, is made again from it without one of them. */
+/** Records each save in full: a memory that was saved twice, or superseded another, can be rebuilt from it without one of the saves. */
 async function logged(
   tx: Tx,
   { scope }: Saving,
@@ -136,7 +136,7 @@ async function supersedable(tx: Tx, own: OpenScope, { memory, kept }: AddedMemor
   const { supersedes: id } = memory;
   if (id === undefined) return undefined;
   const [old] = await memoryRows(tx, own, `memory.id = ?`, id);
-  // What was superseded before keeps its date.
+  // A memory that was already superseded keeps its date.
   if (old) return old.superseded_by === null ? old : undefined;
   if (kept) return undefined;
   const message = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;

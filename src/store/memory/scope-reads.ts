@@ -8,27 +8,27 @@ import { memoriesIn } from "./memory-rows.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
 import { termsOf, type UnitColumns } from "./units.ts";
 
-/** What searches read of a scope, as it stood at one revision of it. */
+/** What searches read of a scope, at one revision of it. */
 export interface ScopeReads {
   readonly revision: number;
-  /** Of a scope that is searched without its index: all its units, and where each stands. */
+  /** In a scope that is searched without its index: all its units and their positions. */
   few?: { readonly index: LexicalIndex; readonly seen: ReadonlyMap<number, PlaceOf> };
   /** By the row. */
   readonly memories: Map<number, Memory>;
-  /** Names that stand in messages. */
+  /** Names that appear in messages. */
   readonly names: string;
 }
 
-/** So many scopes are remembered, with so many memories each. */
+/** This many scopes are cached, with this many memories each. */
 const MOST_SCOPES = 32;
 const MOST_MEMORIES = 256;
 /** Characters of a memory that is remembered. */
 const LONGEST = 4_000;
 
 /**
- * Remembers what searches read, so that another search reads only what these did not. Every write of memories makes a new revision of
- * their scope, and no revision comes twice: of what was read at another one, only messages are used, which stay as they are until they are
- * no longer found.
+ * Caches what searches read, so that another search reads only what these did not. Every write of memories makes a new revision of their
+ * scope, and no revision comes twice: of the data read at another revision, only messages are used, which do not change until they are no
+ * longer found.
  */
 export function openScopeReads(): (own: Omit<MemoryScope, "org">) => ScopeReads {
   const known = new Map<number, ScopeReads>();
@@ -46,7 +46,7 @@ export function openScopeReads(): (own: Omit<MemoryScope, "org">) => ScopeReads 
   };
 }
 
-/** What a turn said. An imported message may be merged with another. */
+/** A turn's message. An imported message may be merged with another. */
 const isMessage = ({ kind, turn }: Memory): boolean => kind === "message" && turn !== undefined;
 
 /** A scope in the snapshot in which it is searched. */

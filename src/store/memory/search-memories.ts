@@ -15,8 +15,8 @@ import { servingModel } from "./vectors.ts";
 type ReadTransaction = Transactions["read"];
 
 /**
- * Finds in each scope by itself, so that nothing of one tells of another, and gives the best of all. What is ranked is one snapshot,
- * and so are the first texts; the texts of more are others, for they may be long.
+ * Searches each scope separately, so that no scope reveals anything about another, and returns the best of all. The ranked data is one
+ * snapshot, and so are the first texts; the remaining texts are others, because they may be long.
  */
 export async function searchMemories(
   read: ReadTransaction,
@@ -39,7 +39,7 @@ export async function searchMemories(
   return found.sort((a, b) => b.score - a.score || b.at - a.at || b.place - a.place).slice(0, limit);
 }
 
-/** What is known of earlier searches. */
+/** The cached data of earlier searches. */
 interface Before {
   readonly foundBefore?: FoundBefore | undefined;
   readonly reads?: ReturnType<typeof openScopeReads>;
@@ -68,7 +68,7 @@ async function searchValid(
   return [];
 }
 
-/** What is best in a scope, with where it stands, and the first of the texts. */
+/** The best results in a scope, with their positions, and the first of the texts. */
 interface Ranking extends Opened {
   readonly ranked: readonly Ranked[];
   readonly places: ReadonlyMap<number, PlaceOf>;
@@ -105,7 +105,7 @@ async function rankWords(
   return passing ? ranked.filter(({ place }) => passing.has(from + place)) : ranked;
 }
 
-/** So many units are read and searched without the index: a filter that lets little pass would leave nothing of its candidates. */
+/** This many units are read and searched without the index: a filter that lets little pass would leave nothing of its candidates. */
 const FEW = 4_000;
 
 /** All that a filter lets pass of what was saved on purpose; nothing where that is too much to read. */
@@ -132,11 +132,11 @@ function sieveOf(tx: Tx, own: MemoryScope, condition: NonNullable<ReturnType<typ
     new Set(await tx.column(plain<number>(asked, JSON.stringify(ids), own.number, ...condition.parameters)));
 }
 
-/** Memories are read at once up to so many, or up to so many units together: nobody else gets a turn meanwhile. */
+/** Memories are read at once up to this many, or up to this many units together: other work waits in the meantime. */
 const AT_ONCE = 8;
 const UNITS_AT_ONCE = 128;
 
-/** What was ranked, with its text. What was forgotten meanwhile is left out. */
+/** The ranked memories with their texts, without those that were forgotten in the meantime. */
 async function hits(
   read: ReadTransaction,
   { scope, own, reads, ranked, places, texts }: Ranking,
@@ -201,7 +201,7 @@ const PARTS = 2 * FUSED;
 /** So few vectors tell nothing of what is usual. */
 const FEW_VECTORS = 8;
 
-/** What the words found, fused with what lies near the query's vectors. */
+/** The lexical results, fused with the nearest neighbours of the query's vectors. */
 async function fused(
   tx: Tx,
   own: MemoryScope,

@@ -7,10 +7,12 @@ import { countChange, countUnits, type MemoryScope, type OpenScope, rangeOf, tal
 
 /** The index over the memories of a scope: its units, their words, and their counts. All functions are part of write transactions. */
 
-/** A memory that shall be found. */
+/** A memory that is to be found. */
 export interface Findable extends Pick<Memory, "content" | "tags" | "speaker" | "at"> {
   readonly row: number;
-  /** Memories with the same name are one conversation, if at most `gap` milliseconds lie between them. Default: the memory stands alone. */
+  /**
+   * Memories with the same name are one conversation, if at most `gap` milliseconds lie between them. Default: the memory is on its own.
+   */
   readonly talk?: { readonly name: string; readonly gap: number };
 }
 
@@ -49,7 +51,7 @@ export const termsOf = (terms: string): string[] => (terms === "" ? [] : terms.s
 /** The place of a memory's units, as its row has it. */
 export type Place = Pick<Row<"memory">, "first" | "units">;
 
-/** The place of a memory that shall not be found. */
+/** The place of a memory that is not to be found. */
 export const NOWHERE: Place = { first: null, units: 0 };
 
 /** A place at the end of the scope's range. If there is no room, the memory is stored but not found. */

@@ -3,7 +3,7 @@ import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import type { Condition, StoredVector, WantedVectors } from "./memory-index.ts";
 
-/** Where the vectors of one model in one scope stand, all of one length. */
+/** The positions of the vectors of one model in one scope, all of one length. */
 export interface VectorRange {
   readonly number: number;
   readonly dimensions: number;
@@ -49,7 +49,7 @@ const boundsOf = ({ number }: Pick<VectorRange, "number">): readonly [number, nu
 
 /**
  * Rows of one table, whatever compares them, so that a file can move from a machine with sqlite-vec to one without. With it, SQLite ranks
- * the vectors, otherwise JavaScript does. The results are compared once more, so that their order is the same.
+ * the vectors, otherwise JavaScript does. The results are compared again, so that their order is the same.
  */
 export function vectorIndex(tx: Tx): VectorIndex {
   return {
@@ -94,7 +94,7 @@ export function vectorIndex(tx: Tx): VectorIndex {
 /** The size of the sample. */
 const SOME = 128;
 
-/** Sums in C differ slightly, so a few more are read than wanted, and compared once more. */
+/** Sums in C differ slightly, so a few more are read than wanted, and compared again. */
 const SPARE = 16;
 
 const joinMemory = (condition: Condition | undefined): string =>

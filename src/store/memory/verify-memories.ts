@@ -13,7 +13,7 @@ import { isMemoryOf } from "./messages.ts";
 import { slotsSaid } from "./reindex.ts";
 import { termsOf, type UnitColumns, unitColumns } from "./units.ts";
 
-/** What was counted of a scope so far. */
+/** The counts of a scope so far. */
 interface ScopeTally {
   units: number;
   terms: number;
@@ -41,7 +41,7 @@ const emptyTally = (): ScopeTally => ({
   kinds: new Map(),
 });
 
-/** What is remembered: each memory is what its digest or its slot says, its units are those of its text, and all is counted. */
+/** Checks that each memory matches its digest or its slot, that its units are those of its text, and that all counts are right. */
 export async function checkMemories(tx: Tx, org: OrgId, at: MemoryCursor): Promise<Step<MemoryCursor>> {
   const next = `select * from memory_scope where org = ? and number >= ? order by number limit 1`;
   const scope = await tx.first(plain<MemoryScope>(next, org, at.scope));
@@ -128,7 +128,7 @@ interface UnitRow extends UnitColumns {
   readonly memory: number;
 }
 
-/** The memory's units, which stand one after the other, are those of its text. */
+/** The memory's units are contiguous, and are those of its text. */
 async function checkUnits(tx: Tx, row: MemoryRow, tally: ScopeTally): Promise<readonly string[]> {
   const { kind, content, at } = toMemory(row);
   if (row.superseded_by === null) {

@@ -39,10 +39,10 @@ export function whereOf(url: string): Where {
   };
 }
 
-/** What the driver chooses. */
+/** Chosen by the driver. */
 const DEFAULT = "(default)";
 
-/** The driver, too, takes a text as it is in which a % begins no code. */
+/** Like the driver, leaves a text unchanged if a % in it begins no code. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

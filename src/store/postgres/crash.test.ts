@@ -14,7 +14,7 @@ afterAll(async () => {
   rmSync(join(folder, ".."), { recursive: true, force: true });
 });
 
-/** Tries until it is done, also where nobody knows whether it was. */
+/** Retries until it is done, even if the outcome of an attempt is unknown. */
 async function surely<T>(deed: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -87,7 +87,7 @@ describe.skipIf(server === undefined)(title("a PostgreSQL database"), () => {
     });
     await expect(inLong).rejects.toMatchObject({ details: { code: "23505" } });
     expect(await notes(db)).toEqual([]);
-    // Its own refusal comes before what a statement that nobody waited for would have said.
+    // Its own refusal comes before the error of a statement that was not awaited.
     const refused = db.within(HOME).write(async (tx) => {
       await tx.run(put("three"));
       throw new StrataError("lease_lost", "no");
@@ -301,7 +301,7 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
     const address = over("no-where", "the%20reader");
     const told = await said(address);
     expect(told).toMatch(/^store_failed: .* has no database no-where: create it/);
-    // What the sentence names does it.
+    // Doing what the error message suggests works.
     await root(/`(.*)`/.exec(told)?.[1] ?? "");
     expect(await said(address)).toBe("nothing");
     await root('drop database "no-where" with (force)', 'drop role "the reader"');

@@ -19,7 +19,7 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** Whose rows. `ALL` stands for all of them; only functions that maintain the database ask for it. */
+/** The owner of the rows. `ALL` means all rows; only functions that maintain the database ask for it. */
 export interface Reach {
   readonly org: string;
   readonly agent: string;
@@ -113,7 +113,7 @@ async function checkServer(pool: Pool, where: Where): Promise<void> {
   if (encoding !== "UTF8") throw notUtf8(where, encoding);
 }
 
-/** After this many writes, PostgreSQL is told to count the rows of the tables; again when there may be several times as many. */
+/** After this many writes, PostgreSQL counts the rows of the tables; again when there may be several times as many. */
 const COUNTED_AFTER = [20, 100, 500, 2_500, 12_500];
 
 /**
@@ -174,12 +174,12 @@ async function looked<T>(
   const begin = `begin isolation level repeatable read read only; ${transactionSettings(shared.options, reach)}`;
   const { tx, done } = await inside(shared, client, { begin, work });
   const end = client.query("commit");
-  // Nobody waits for the end of a transaction that only reads; one that was told to write hears why it may not.
+  // The end of a read-only transaction is not awaited; if it was meant to write, the error says why it may not.
   if (tx.hasRun) await tx.answered(end);
   return { done, end };
 }
 
-/** What a transaction returns, and its end, after which another may have the connection. */
+/** The result of a transaction, and its end, after which the connection is free. */
 interface Finished<T> {
   readonly done: T;
   readonly end: Promise<unknown>;
@@ -239,10 +239,10 @@ async function commit(
   client: PoolClient,
   { tx, begun }: Pick<Inside<unknown>, "tx" | "begun">,
 ): Promise<void> {
-  // Without its number nobody could be asked what became of it.
+  // Without its number the outcome could not be looked up later.
   const known = lastRow(await tx.answered(begun));
   try {
-    // The server undoes a transaction in which a statement has failed, also where it is asked to commit it.
+    // The server rolls back a transaction with a failed statement, even if it is asked to commit it.
     const { command } = await tx.answered(client.query("commit"));
     if (command !== "COMMIT")
       throw new StrataError(

@@ -7,7 +7,7 @@ export interface Where {
   readonly database: string;
 }
 
-/** The address as it is shown to people, without the password. */
+/** The displayed form of the address, without the password. */
 export const addressName = ({ user, host, database }: Where): string =>
   `PostgreSQL at ${host} (database ${database}, user ${user})`;
 

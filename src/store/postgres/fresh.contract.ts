@@ -16,7 +16,10 @@ interface Warm {
   readonly owner: Connected;
 }
 
-/** An empty store for each test, in as few databases as are open at once: what a test closes is emptied and used again, for a new connection is slow. */
+/**
+ * An empty store for each test, in as few databases as are open at once: a closed one is emptied and reused, because a new connection is
+ * slow.
+ */
 export function emptyStores(parts: readonly StorePart[] = []): OpenStore {
   const { make, url } = databases();
   const all: Warm[] = [];

@@ -18,8 +18,8 @@ export const MIGRATIONS: readonly Migration[] = [
 const HISTORY = `create table if not exists migration (number bigint primary key, name text not null)`;
 
 /**
- * Brings a database up to today's schema, in one transaction and while nobody else writes. If two programs open a new database at once, one
- * waits.
+ * Brings a database up to the current schema, in one transaction that excludes all other writers. If two programs open a new database at
+ * once, one waits.
  * @throws StrataError `store_newer`, `store_failed`
  */
 export async function migrate(db: Connected, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {

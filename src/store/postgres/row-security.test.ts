@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => db?.close());
 
 const ANN: Reach = { org: "home", agent: "companion", contact: "ann" };
-/** Whoever stands next to Ann: another contact, the agent itself, another agent, another organization. */
+/** Ann's neighbours: another contact, the agent itself, another agent, another organization. */
 const OTHERS: readonly Reach[] = [
   { ...ANN, contact: "bob" },
   { ...ANN, contact: "" },
@@ -103,7 +103,7 @@ async function filled<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
 const count = async (tx: Tx, table: string): Promise<number> =>
   (await tx.column(plain<number>(`select count(*) from ${table}`)))[0] ?? -1;
 
-/** The rows of a table that are Ann's, or her agent's own: asked for with all that a query shall not forget. */
+/** The rows of a table that are Ann's or her agent's own: selected by every condition that a query must not forget. */
 async function countOfAnn(tx: Tx, table: string): Promise<number> {
   const names = (await columnsOf(tx, table)).map(({ name }) => name);
   const place = { unit: "id", unit_word: "unit", vector: "id" }[table];

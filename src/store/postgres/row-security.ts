@@ -59,7 +59,7 @@ const POLICIES: Readonly<Record<string, string>> = {
   unit: ofScope(`(id >> ${WIDTH})`),
   unit_word: ofScope(`(unit >> ${WIDTH})`),
   vector: ofModel(`(id >> ${WIDTH})`),
-  // The version of the index, which belongs to nobody.
+  // The version of the index, which has no owner.
   memory_index: "true",
   // The copies of the whole store.
   [MOVES]: "true",
@@ -113,7 +113,7 @@ interface OpenTable {
   readonly columns: string;
 }
 
-/** Reads the schema, so that no table is forgotten. A table that exists only during a copy belongs to nobody. */
+/** Reads the schema, so that no table is forgotten. A table that exists only during a copy has no owner. */
 export function openTables(tx: Tx): Promise<readonly OpenTable[]> {
   const open = `select c.relname::text as name, string_agg(a.attname::text, ' ') as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -170,7 +170,7 @@ const FOLLOW_CALLS = new Set([
 const OWN_MEMORIES = /Memor|^memor/;
 
 /**
- * Whose rows a function of the store may see and write, derived from its arguments. Fails closed: arguments that name nobody reach nothing.
+ * Whose rows a function of the store may see and write, derived from its arguments. Fails closed: arguments without an owner reach nothing.
  * `wide`: functions of features that reach as far as `WIDE`.
  */
 export function reachOf(name: string, given: readonly unknown[], wide: readonly string[] = []): Reach {
@@ -180,7 +180,7 @@ export function reachOf(name: string, given: readonly unknown[], wide: readonly 
   const starts: unknown = field(second, "starts");
   const begun = Array.isArray(starts) ? starts.map((one) => field(one, "scope")) : [];
   const scopes = [...(Array.isArray(first) ? first : [first]), ...begun].map(scopeOf);
-  // What a called thread answers is written with its caller.
+  // A called thread's answer is written together with its caller.
   const caller = field(field(field(first, "thread"), "caller"), "agent");
   const [scope = { org: "", agent: "", contact: "" }, ...others] = scopes;
   const contacts = new Set(scopes.map(({ contact }) => contact ?? (OWN_MEMORIES.test(name) ? "" : ALL)));

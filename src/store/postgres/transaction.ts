@@ -65,7 +65,7 @@ export class PostgresTx implements Tx {
     return this.#ahead > 0;
   }
 
-  /** For an answer that nobody waits for yet: what it fails with is told with a later one. */
+  /** For an answer that is not awaited yet: its error is reported with a later one. */
   sent<T>(answer: Promise<T>): Promise<T> {
     answer.catch((thrown: unknown) => {
       this.#failure ??= { thrown };

@@ -42,7 +42,7 @@ const noteLink = fixed((at: ContactScope & { readonly id: TurnId; readonly link:
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
 
-/** What is counted while the record is checked. */
+/** The counts of a check of the record. */
 export type Counted = Extract<Finding, { type: "checked" }>["what"];
 
 /** One step of a check: some rows, read in one snapshot. `next` says where to continue; without it, this was the end. */

@@ -4,8 +4,8 @@ import { plain } from "../statement.ts";
 import type { StorePart, TableCover, Tx } from "../tx.ts";
 
 /**
- * How `verify` covers each column of the core's tables. A feature says the same of its tables in its `StorePart`, and
- * `tests/house/store.test.ts` finds a column that nobody declares.
+ * How `verify` covers each column of the core's tables. A feature declares the same for its tables in its `StorePart`, and
+ * `tests/house/store.test.ts` finds an undeclared column.
  */
 export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   agent_version: { derived: "org agent version piece", volatile: "at" },
@@ -89,7 +89,7 @@ export const coverOf = (parts: readonly StorePart[]): ReadonlyMap<string, TableC
 export const columnsIn = (words: string | undefined): readonly string[] =>
   words === undefined ? [] : words.split(" ");
 
-/** What the answer of a check covers: which columns may change unseen, and from which link on others are there. */
+/** The scope of a check's answer: which columns may change unnoticed, and from which link on others are there. */
 export async function covered(tx: Tx, org: OrgId): Promise<Finding> {
   const columns: ColumnCover[] = [];
   for (const [table, { derived, volatile, since }] of coverOf(tx.parts)) {
@@ -104,7 +104,7 @@ export async function covered(tx: Tx, org: OrgId): Promise<Finding> {
   return { type: "covered", columns };
 }
 
-/** The first link whose row has the column; a row without a link of its own is in that of its turn. */
+/** The first link whose row has the column; a row without its own link is in that of its turn. */
 function firstLink(table: string, column: string, isOfTurn: boolean): string {
   if (!isOfTurn) return `select min(link) from "${table}" where org = ? and "${column}" is not null`;
   return `select min(turn.link) from "${table}" as one join turn on turn.org = one.org and turn.agent = one.agent

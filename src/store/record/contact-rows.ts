@@ -14,7 +14,7 @@ export interface ContactCursor {
   readonly key: readonly unknown[];
 }
 
-/** The keys of digests, and what only says that others are there: texts stand in the rows that name them. */
+/** The keys of digests, and columns that only refer to other rows: texts are in the rows that name them. */
 const NOT_SHOWN = new Set(["contact_key", "erasure", "memory_save", "memory_scope", "piece"]);
 
 interface KeyColumn {

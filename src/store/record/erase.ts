@@ -28,7 +28,7 @@ import { append } from "./chain.ts";
 import { knownKey } from "./pieces.ts";
 import { retractDerived } from "./retract.ts";
 
-/** What an erasure's link says. It names threads and who asked for it, and no contact. */
+/** The body of an erasure's link. It names threads and who asked for it, and no contact. */
 interface ErasureLink {
   readonly erased: {
     readonly threads: readonly ThreadId[];
@@ -39,10 +39,10 @@ interface ErasureLink {
 }
 
 /**
- * Blanks a contact's texts, forgets its key and its memories and closes its threads: what comes next opens new ones. The
- * record keeps the digests, so it stays whole; that of a text without its key tells nothing. What runs is stopped, for it
- * would write again what was erased. Rows that stay name a pseudonym instead of the contact. Files are not the store's: until
- * somebody says that they are gone, the erasure is noted as unfinished.
+ * Blanks a contact's texts, forgets its key and its memories and closes its threads: later messages open new ones. The record keeps the
+ * digests, so it stays whole; the digest of a text reveals nothing without its key. Running turns are stopped, because they would write
+ * erased text again. Rows that stay name a pseudonym instead of the contact. Files are not the store's: until they are reported deleted,
+ * the erasure is noted as unfinished.
  */
 export async function eraseContact(
   tx: Tx,
@@ -79,7 +79,9 @@ export async function eraseContact(
   return renameContact(tx, scope, contact);
 }
 
-/** The same contact as other agents know it because a thread of the contact called them: what they were told are the contact's words. */
+/**
+ * The same contact under other agents, because a thread of the contact called them: the questions they were asked are the contact's words.
+ */
 export async function calledFrom(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
   const agents = new Set([scope.agent]);
   // Whoever was called may have called others; the set grows while it is walked.

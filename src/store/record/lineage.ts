@@ -41,7 +41,7 @@ export interface OpenRetracting extends Retracting {
   readonly lineageOf: (scope: ContactScope, since: number) => OpenLineage;
   readonly undone: readonly number[];
   readonly left: readonly LeftDone[];
-  /** These are left to somebody else. */
+  /** These are not handled here. */
   readonly leaveOut: (scopes: readonly ContactScope[]) => void;
 }
 
@@ -208,7 +208,7 @@ type Cells = Readonly<Record<string, unknown>>;
 
 type CalledEvent = Pick<Row<"event">, "agent" | "id" | "at">;
 
-/** What several senders sent together stands in one request: it goes with the message of any of them. */
+/** The messages that several senders sent together are in one request: it goes with the message of any of them. */
 async function followBatches(tx: Tx, all: OpenRetracting, { scope, turns, since }: OpenLineage): Promise<void> {
   if (isBatch(scope) || turns.size === 0) return;
   for (const batch of await batchesWith(tx, scope)) {
@@ -242,7 +242,7 @@ const CALLS = `select id from open_call where open_call.org = ? and open_call.ag
 const ANSWERS = `select event.id from event join open_call on open_call.org = event.org and open_call.agent = event.agent
   and open_call.contact = event.contact and open_call.id = event.answers
   where event.org = ? and event.agent = ? and event.contact = ? and open_call.turn in (select value from json_each(?))`;
-/** What the platform only tells along with a message is no reason for a turn. */
+/** A note that the platform adds to a message does not start a turn. */
 const HANDLES_OTHERS = `select distinct turn_event.turn from turn_event join event on event.org = turn_event.org
   and event.agent = turn_event.agent and event.contact = turn_event.contact and event.id = turn_event.event
   where turn_event.org = ? and turn_event.agent = ? and turn_event.contact = ? and turn_event.turn in (select value from json_each(?))

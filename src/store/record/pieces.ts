@@ -14,7 +14,7 @@ import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { BATCH, page, problem, type Step } from "./chain.ts";
 
-/** Keeps text without anything personal in it: once per organization, however often it is kept. */
+/** Stores text without personal data: once per organization, however often it is used. */
 export async function keepShared(tx: Tx, org: OrgId, text: string): Promise<Digest> {
   const digest = digestOf(text);
   await tx.run(insert("shared_piece", { org, digest, text }, "if new"));
@@ -82,7 +82,7 @@ const selectContactKey = fixed(({ org, agent, contact }: Pick<Row<"contact_key">
     .where((eb) => eb.and({ org, agent, contact })),
 );
 
-/** A shared text; empty where it was retracted. @throws StrataError `record_broken` when it is not there or not what its digest says */
+/** A shared text; empty if it was retracted. @throws StrataError `record_broken` if it is missing or does not match its digest */
 export async function sharedText(tx: Tx, org: OrgId, digest: Digest): Promise<string> {
   return checkSharedText(digest, await tx.first(sharedPiece({ org, digest })));
 }
@@ -94,7 +94,7 @@ const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "d
     .where((eb) => eb.and({ org, digest })),
 );
 
-/** Several shared texts in one statement. What it gives throws as `sharedText` does. */
+/** Several shared texts in one statement. The returned function throws like `sharedText`. */
 export async function sharedTexts(tx: Tx, org: OrgId, digests: readonly Digest[]): Promise<(digest: Digest) => string> {
   const wanted = JSON.stringify([...new Set(digests)]);
   const rows = await tx.all(plain<Omit<Row<"shared_piece">, "org">>(SHARED_PIECES, org, wanted));
@@ -116,7 +116,7 @@ function checkSharedText(digest: Digest, row: SharedPiece | undefined): string {
   return text;
 }
 
-/** A contact's text, null where it was erased or retracted. @throws StrataError `record_broken` when it is not there */
+/** A contact's text, null if it was erased or retracted. @throws StrataError `record_broken` if it is missing */
 export async function ownText(tx: Tx, scope: ContactScope, digest: Digest): Promise<string | null> {
   const found = await tx.first(ownPiece({ ...owner(scope), digest }));
   if (!found) throw broken(`the text ${digest} is not in the record`, digest);

@@ -4,7 +4,7 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
-/** What the link of a renaming says. The row has the agent's name of today, its link that of its time. */
+/** The body of a renaming's link. The row has the agent's current name, its link the name of its time. */
 export function renameLink({ agent, was, role, by_id, at }: Omit<Row<"agent_rename">, "link">): string {
   return canonicalJson({ renamed: { agent, was, role, ...(by_id !== null && { by_id }), at } });
 }
@@ -15,7 +15,7 @@ type Renamed = Pick<Row<"agent_rename">, "agent" | "was" | "link">;
 export const renamings = (tx: Tx, org: OrgId): Promise<readonly Renamed[]> =>
   tx.all(plain<Renamed>(`select agent, was, link from agent_rename where org = ? order by link`, org));
 
-/** What an agent of today was called when a link was made. */
+/** The name that a current agent had when a link was made. */
 export async function nameAt(tx: Tx, org: OrgId, agent: AgentName, link: number): Promise<AgentName> {
   return (await renamings(tx, org)).find((one) => one.link > link && one.agent === agent)?.was ?? agent;
 }

@@ -6,8 +6,8 @@ import { isPart } from "../threads/batch-members.ts";
 import type { Tx } from "../tx.ts";
 
 /**
- * What was spent in a scope: by turns that failed too, for they were paid for. A turn of several senders counts once, and its parts
- * only for who asks about one of them.
+ * What was spent in a scope, including failed turns, because they were paid for. A turn of several senders counts once, and its parts only
+ * for queries about one of the senders.
  */
 export async function usage(tx: Tx, scope: Scope): Promise<UsageTotal> {
   const wanted = within(scope);
@@ -53,7 +53,10 @@ export async function agents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> 
   return tx.column(plain<AgentName>(`${each} order by agent`, ...tables.map(() => org)));
 }
 
-/** Tables of features in which an agent may have rows without a thread. Those that turns' links repeat are long, and tell of none that a thread does not. */
+/**
+ * Tables of features in which an agent may have rows without a thread. Those that turns' links repeat are long, and add nothing that the
+ * threads lack.
+ */
 const ownTables = (tx: Tx): readonly string[] =>
   tx.parts.flatMap(({ inLink, tables }) => (inLink === undefined ? Object.keys(tables) : []));
 
@@ -63,7 +66,7 @@ export async function organizations(tx: Tx): Promise<readonly OrgId[]> {
   return tx.column(plain<OrgId>(`${tables.map((table) => `select org from "${table}"`).join(" union ")} order by org`));
 }
 
-/** How many turns of each agent have ended. What a sender has of a turn of several is none of its own. */
+/** How many turns of each agent have ended. A sender's part of a turn of several is not a separate turn. */
 export async function endedTurns(
   tx: Tx,
   org: OrgId,

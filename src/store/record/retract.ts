@@ -42,7 +42,7 @@ export interface Retracted {
   readonly texts: number;
   /** Versions of the agent's texts that were withdrawn. */
   readonly versions: readonly Pick<WithdrawnVersion, "layer" | "n">[];
-  /** What was done outside, and is not undone. */
+  /** Outside effects, which are not undone. */
   readonly left: readonly LeftDone[];
 }
 
@@ -52,9 +52,9 @@ const ERASED_CONTACT = "a contact was erased";
 type Lineage = ReturnType<OpenRetracting["lineages"]>[number];
 
 /**
- * Takes an event back, with all that came from it. Its words go from every text, and rows that name it are marked, so that nobody reads
- * them; the record keeps the digests. What runs with the contact is stopped, for it would write again what was retracted. Undefined where there is no such
- * event, or it was retracted before.
+ * Retracts an event, with everything that came from it. Its words are removed from every text, and rows that name it are marked as
+ * unreadable; the record keeps the digests. Running turns of the contact are stopped, because they would write retracted text again.
+ * Undefined if there is no such event, or if it was already retracted.
  */
 export async function retractEvent(
   tx: Tx,
@@ -106,7 +106,7 @@ export async function retractDerived(
   await record(tx, all, { scope: { ...first, contact: SELF }, event: null, reason: ERASED_CONTACT, turns, texts });
 }
 
-/** An event as far as it names where it belongs. */
+/** An event's references to where it belongs. */
 export interface FoundEvent {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
@@ -144,7 +144,7 @@ async function carryOut(tx: Tx, all: OpenRetracting): Promise<CarriedOut> {
 
 /** Undoes what was found. `erased`: what contacts who are erased had said, too. */
 async function takeBack(tx: Tx, all: OpenRetracting, erased: readonly string[] = []): Promise<CarriedOut> {
-  // Of others who may only have heard of it, nothing is stopped: a call that acts outside would act again.
+  // Turns of others who may only have seen it are not stopped: a call that acts outside would act again.
   for (const one of all.lineages()) if (!isUntouched(one)) await stopAll(tx, one.scope, all.at);
   await inOrder(all.lineages(), (one) => closeCalls(tx, one));
   for (const { scope, whole } of all.lineages())
@@ -271,7 +271,7 @@ async function blank(tx: Tx, all: OpenRetracting, lineage: Lineage): Promise<rea
   return gone;
 }
 
-/** Marks the rows that nobody reads any more. */
+/** Marks the rows that are no longer read. */
 async function markRetracted(
   tx: Tx,
   n: number,

@@ -33,7 +33,7 @@ export async function hiddenSlots(tx: Tx, { scope, events, turns, whole }: Linea
   return slots.flat().filter(({ id, kind, turn }) => ids.has(id) || (kind === "reply" && whole.has(turn)));
 }
 
-/** What is retracted, in words: those of the events, and what was saved and told of them; and those of the events that stay. */
+/** The retracted words: those of the events, and of the memories and notes about them; and the words of the events that stay. */
 interface Words {
   readonly said: readonly string[];
   readonly saved: readonly string[];
@@ -54,7 +54,7 @@ async function eventWords(tx: Tx, { scope: { org, agent, contact } }: Lineage): 
   }));
 }
 
-/** What somebody outside has said there. */
+/** The words that outside senders have written there. */
 export const saidBy = async (tx: Tx, lineage: Lineage): Promise<readonly string[]> =>
   (await eventWords(tx, lineage)).flatMap(({ kind, text }) => (isOutside(kind) ? [text] : []));
 
@@ -86,7 +86,7 @@ export async function givenOn(tx: Tx, all: OpenRetracting): Promise<boolean> {
   return isMore;
 }
 
-/** The words of each lineage. What is retracted is retracted for all of them; what stays, stays for its own contact. */
+/** The words of each lineage. A retracted word is retracted for all of them; one that stays, stays for its own contact. */
 export async function allWords(
   tx: Tx,
   all: OpenRetracting,
@@ -162,7 +162,7 @@ const SHOWN = `select piece from message where org = ? and agent = ? and contact
 const REPLIED_IN = `select distinct turn from slot where org = ? and agent = ? and contact = ? and kind = 'reply'
   and piece in (select value from json_each(?))`;
 
-/** What the agent saved later and repeats it. */
+/** The agent's later memories that repeat it. */
 export async function repeatingMemories(
   tx: Tx,
   lineage: Lineage,

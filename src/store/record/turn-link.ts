@@ -26,7 +26,7 @@ interface RequestLink {
   readonly response: Digest | null;
 }
 
-/** What a turn's link says: digests and platform ids only, so that an erasure never has to touch it. */
+/** The body of a turn's link: digests and platform ids only, so that an erasure never has to change it. */
 interface TurnLink {
   readonly turn: string;
   readonly thread: string;
@@ -41,7 +41,7 @@ interface TurnLink {
 type LinkedMessage = TranscriptPlace & { readonly position: number; readonly rolling?: Digest };
 
 /**
- * Rows that the turn's commit has written. There are no others of that turn: it writes all of them at once (law 7).
+ * Rows that the turn's commit has written. The turn has no others: it writes all of them at once (law 7).
  */
 export interface WrittenRows {
   /** The turn's own messages, in order. */
@@ -154,7 +154,7 @@ async function epochOf(tx: Tx, row: Row<"request">): Promise<Row<"epoch">> {
   return epoch;
 }
 
-/** Columns of a request that are no digests. */
+/** Columns of a request that are not digests. */
 function requestFacts(row: Row<"request">): unknown {
   const { n, epoch, base, own, taint, finish, input, cache_read, cache_write, output, dollars, at, milliseconds } = row;
   const bill = { input, cache_read, cache_write, output, dollars, ...newerFacts(row) };
@@ -264,14 +264,14 @@ async function otherFacts(
   };
 }
 
-/** What the features' parts say of it. */
+/** The features' parts of the link. */
 async function partFacts(tx: Tx, of: OneTurn, ending?: EndedTurn): Promise<Record<string, unknown>> {
   const facts = {};
   for (const part of tx.parts) Object.assign(facts, await part.inLink?.(tx, of, ending));
   return facts;
 }
 
-/** The digest of its transcript. The last message of its own is the last there, if there are any: all of them, as the turn says. */
+/** The digest of its transcript. The last of its own messages is the last there, if there are any: all of them, as the turn says. */
 async function ownEnd(
   tx: Tx,
   turn: Row<"turn">,
@@ -285,7 +285,7 @@ async function ownEnd(
   return last ?? rollingAt(tx, turn, turn.thread, { epoch, count: length ?? 0 });
 }
 
-/** What a thread keeps from its opening on. */
+/** A thread's columns that are fixed when it opens. */
 async function threadFacts(tx: Tx, turn: Row<"turn">, found: Row<"thread"> | undefined): Promise<unknown> {
   if (!found) {
     throw new StrataError(
@@ -308,7 +308,7 @@ async function threadFacts(tx: Tx, turn: Row<"turn">, found: Row<"thread"> | und
   };
 }
 
-/** The calls that the turn left open, as it did: what became of them since is nobody's word for the turn. */
+/** The calls that the turn left open, in their state then: later changes are not part of the turn. */
 async function callFacts(tx: Tx, turn: Row<"turn">): Promise<{ readonly calls?: readonly unknown[] }> {
   const calls = turn.status === "waiting" ? await callsOfTurn(tx, turn, turn.id) : [];
   return calls.length === 0 ? {} : { calls: calls.map(({ state: _, turn: __, ...call }) => call) };
@@ -340,7 +340,7 @@ const slotFacts = ({ thread, position, kind, speaker, piece, at }: SlotFacts): S
   return { thread, position, kind, speaker, piece, at };
 };
 
-/** What came later by somebody's act is in that act's link. */
+/** Later changes by a person's act are in that act's link. */
 const slotsOfTurn = fixed((at: OneTurn) =>
   query
     .selectFrom("slot")

@@ -85,7 +85,7 @@ interface KeyCursor {
 /** Where a check of the keys begins. No agent is empty. */
 export const FIRST_KEY: KeyCursor = { agent: "", contact: "" };
 
-/** The next keys of contacts: each is of somebody of whom there is something, and an erased contact has none. */
+/** The next keys of contacts: each belongs to a contact with data, and an erased contact has none. */
 export async function checkKeys(tx: Tx, org: OrgId, after: KeyCursor): Promise<Step<KeyCursor>> {
   const rows = await tx.all(plain<KeyState>(keysWith(tx.parts), org, after.agent, after.contact));
   const problems = rows.flatMap(({ agent, contact, known, erased }) => {

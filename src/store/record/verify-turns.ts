@@ -28,7 +28,7 @@ export async function checkTurn(tx: Tx, link: Row<"chain">, id: string): Promise
   }
 }
 
-/** What the rows say otherwise than the link does. */
+/** Where the rows differ from the link. */
 function differences(linked: string, rows: string): readonly string[] {
   const [was, is] = [flat(toJson(linked)), flat(toJson(rows))];
   const changed = [...new Set([...was.keys(), ...is.keys()])].filter((key) => was.get(key) !== is.get(key));
@@ -67,7 +67,7 @@ async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
   const events = await eventsOfTurn(tx, turn, turn.id);
   const texts = [...events, ...(await ownMessages(tx, turn))];
-  // Read as none where it was erased, and where it is gone.
+  // Read as none if it was erased, and if it is gone.
   const unread = texts.flatMap(({ piece, text }) => (text === null ? [piece] : []));
   return [
     ...((await agentVersion(tx, turn.org, turn.agent, turn.version)) === undefined
@@ -129,7 +129,7 @@ export async function checkErasure(
     .map((id) => problem(`thread ${id}`, `link ${link.seq} records that it was erased, but it is not closed by it`));
 }
 
-/** Turns that ended and that no link records: added by somebody else, or left behind when the chain was cut. */
+/** Turns that ended and that no link records: added from outside, or left behind when the chain was cut. */
 export async function checkUnlinkedTurns(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
   const loose = query
     .selectFrom("turn")
@@ -146,7 +146,7 @@ export async function checkUnlinkedTurns(tx: Tx, org: OrgId, after: string): Pro
   return { problems, checked: {}, ...page(rows.at(-1)?.id, rows.length) };
 }
 
-/** Threads that say they were erased: an erasure must have closed them, else somebody only blanked their texts. */
+/** Threads that claim to be erased: an erasure must have closed them, otherwise their texts were blanked by hand. */
 export async function checkErasedThreads(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
   const closed = query
     .selectFrom("thread")

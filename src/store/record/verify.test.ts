@@ -46,7 +46,7 @@ const HANDLED =
   "update event set status = 'consumed', turn = (select turn from turn_event where turn_event.event = event.id) where seq < 3";
 const DELIVERED = "update outbox set status = case when delivered_at is null then 'waiting' else 'delivered' end";
 
-/** What somebody with a hand on the database would change, what the answer says of it, and the way back. */
+/** What an attacker with access to the database would change, the expected answer, and the way back. */
 const AIMED: readonly (readonly [what: string, sql: string, sentence: RegExp, back: string])[] = [
   [
     "a handled message waits again",
@@ -181,5 +181,5 @@ onEachDatabase("a record that somebody else has changed", parts, (openStore) => 
   });
 });
 
-/** What the database keeps for itself, checked by its own check: the steps of the schema and the search index. */
+/** The database's internal data, checked by its own check: the steps of the schema and the search index. */
 const OF_THE_DATABASE = /^(migration|memory_index|unit_words?\w*)\./;

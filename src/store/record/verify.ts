@@ -25,12 +25,12 @@ export async function* verify(database: Database, org: OrgId, anchor?: ChainHead
   try {
     yield* derived(database, org, anchor);
   } catch (thrown) {
-    // What is left of a damaged file may not even be readable: that was told above, or is told here.
+    // The rest of a damaged file may not even be readable: that was reported above, or is reported here.
     if (damage.length === 0) yield problem("database", database.damageSaid(thrown));
   }
 }
 
-/** Each step is a snapshot of its own. */
+/** Each step reads a separate snapshot. */
 async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHead): AsyncGenerator<Finding> {
   const { seq: upTo } = await read((tx) => head(tx, org));
   const totals: Totals = new Map();

@@ -65,7 +65,7 @@ describe("a backup", () => {
     const failing = store.backup(join(folder, "failed.db"), () => {
       throw new ReferenceError("step is not defined");
     });
-    // A bug is no failure of the store.
+    // A bug is not a failure of the store.
     await expect(failing).rejects.toMatchObject({ code: "unexpected", cause: expect.any(ReferenceError) });
     expect(existsSync(join(folder, "failed.db"))).toBe(false);
     expect(readdirSync(folder).filter((name) => name.includes("unfinished"))).toEqual([]);

@@ -6,12 +6,12 @@ const PROGRAM = new URL(
   import.meta.url,
 );
 
-/** What a thread says of a log that it moved. */
+/** The thread's report on a log that it moved. */
 export interface Moved {
   readonly failed?: { readonly message: string; readonly code: string };
 }
 
-/** Moves the write-ahead log of a file into it, as far as nobody reads it, while the program goes on. */
+/** Moves the write-ahead log of a file into it, up to what others still read, while the program continues. */
 export interface Checkpoints {
   /** @throws what the disk did */
   readonly move: () => Promise<void>;
@@ -19,7 +19,7 @@ export interface Checkpoints {
   readonly end: () => Promise<void>;
 }
 
-/** The thread begins with the first log that is long: most commands write little. Where none can begin, `otherwise` does it here. */
+/** The thread starts with the first long log: most commands write little. If it cannot start, `otherwise` does the work here. */
 export function checkpointsOf(file: string, otherwise: () => void): Checkpoints {
   let thread: Promise<Thread | undefined> | undefined;
   return {
@@ -37,7 +37,7 @@ export function checkpointsOf(file: string, otherwise: () => void): Checkpoints 
 }
 
 interface Thread {
-  /** Undefined where the thread is gone, as it is at its end. */
+  /** Undefined once the thread has ended. */
   readonly ask: (what: "move" | "end") => Promise<Moved | undefined>;
 }
 

@@ -18,15 +18,15 @@ export interface Connection {
   /** From now on, nothing waits for a lock inside of the driver, where the whole program would wait with it. */
   neverBlock(): void;
   /**
-   * From now on commits do not wait for the disk, and the log is moved into the file only by `checkpoint`. False where that cannot be: in
-   * memory, and where the file has no write-ahead log. Before the log begins anew SQLite still waits for log and file.
+   * From now on commits do not wait for the disk, and the log is moved into the file only by `checkpoint`. False if that is impossible: in
+   * memory, and if the file has no write-ahead log. SQLite still waits for log and file before it restarts the log.
    */
   commitsWithoutWaiting(): boolean;
   /** Another one after each change, by this connection or by any other program. */
   version(): string;
   /** How long the write-ahead log is. */
   logPages(): number;
-  /** Moves the write-ahead log into the file, as far as nobody reads it, and waits for the disk. @throws what the disk did */
+  /** Moves the write-ahead log into the file, up to what others still read, and waits for the disk. @throws the disk's error */
   checkpoint(): void;
   all<R>(statement: Statement<R>): R[];
   first<R>(statement: Statement<R>): R | undefined;
@@ -38,7 +38,7 @@ export interface Connection {
   run(statement: Statement<unknown>): number;
   /** Begins a transaction that ends with `commit` or `rollback`. One that is to write needs the lock here, never half way. */
   begin(how: "immediate" | "deferred"): void;
-  /** @throws StrataError `store_failed` where the file is not where it was opened: nothing is kept that nobody finds again */
+  /** @throws StrataError `store_failed` if the file is not where it was opened: nothing is stored that could not be found again */
   commit(): void;
   /** Does nothing where SQLite ended the transaction by itself. */
   rollback(): void;
@@ -46,13 +46,13 @@ export interface Connection {
   write<T>(work: () => T): T;
   /** One snapshot for several reads; it never waits for a writer. */
   read<T>(work: () => T): T;
-  /** Moves the write-ahead log into the file and empties it: erased text shall not live on in it. False where another program reads just now. */
+  /** Moves the write-ahead log into the file and empties it: erased text must not live on in it. False if another program is reading. */
   flush(): boolean;
   /** Copies one snapshot of all into another file, a part at a time: others read and write meanwhile. */
   copy(file: string, onProgress: (progress: BackupProgress) => void): Promise<void>;
   /** All of a database in memory. */
   bytes(): Buffer;
-  /** Why nothing more can be kept: the file is not where it was opened. Nothing where it is. */
+  /** Why no more can be stored: the file is not where it was opened. Undefined if it is. */
   lost(): string | undefined;
   close(): void;
 }
@@ -66,7 +66,7 @@ export interface ConnectionOptions {
   readonly vectors?: boolean;
   /** A connection of a database that another one has set up already; what it is asked to write fails. */
   readonly readsOnly?: true;
-  /** What a database in memory begins with: the `bytes` of another one. */
+  /** The initial content of a database in memory: the `bytes` of another one. */
   readonly image?: Buffer;
 }
 
@@ -106,7 +106,7 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
   const columns = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>();
   let hasVectors = options.vectors === false ? false : undefined;
   const lost = watchOver(file);
-  // Last of all, so that nothing is committed to a file that nobody finds again.
+  // Last of all, so that nothing is committed to a file that cannot be found again.
   const checkFile = (): void => {
     const why = lost();
     if (why !== undefined) throw new StrataError("store_failed", why, { file });
@@ -162,7 +162,7 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
         })
         .immediate(),
     read: (work) => db.transaction(work).deferred(),
-    // The first column says whether somebody was in the way.
+    // The first column says whether another connection was in the way.
     lost,
     flush: () => db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0,
     copy: (to, onProgress) => copied(db, to, onProgress),
@@ -231,7 +231,7 @@ function fileIdentity(file: string): { readonly ino: bigint; readonly dev: bigin
 /** As many pages are copied before others get their turn. */
 const PAGES = 500;
 
-/** From a connection of its own: the snapshot it holds open keeps writers from starting the copy over. */
+/** Uses a separate connection: the snapshot it holds open keeps writers from starting the copy over. */
 async function copied(
   db: BetterSqlite3.Database,
   to: string,
@@ -258,9 +258,9 @@ function prepare(db: BetterSqlite3.Database, text: string): Prepared {
 }
 
 /**
- * SQLite looks into the values that a query compares with, and plans it again whenever one of them is bound anew: in a turn that took
- * more time than running the queries. Into `+?` it does not look. The value and the column's affinity stay as they are; a query that
- * needs an index of some rows only names their value itself.
+ * SQLite looks into the values that a query compares with, and plans it again whenever one of them is rebound: in a turn that took more
+ * time than running the queries. It does not look into `+?`. The value and the column's affinity do not change; a query that needs a
+ * partial index names the indexed value itself.
  */
 export function sqliteText(text: string): string {
   return text.replace(/'[^']*'|"[^"]*"|(= |distinct from )\?/g, (part, compared?: string) =>
@@ -299,7 +299,7 @@ export function loadVectorExtension(db: BetterSqlite3.Database): VectorExtension
   }
 }
 
-/** Checks in a database of its own whether sqlite-vec works on this machine. */
+/** Checks in a separate database whether sqlite-vec works on this machine. */
 export function vectorExtension(): VectorExtension {
   const db = new BetterSqlite3(":memory:");
   try {

@@ -36,7 +36,7 @@ export function sideOver(db: Connection): CopySide {
   };
 }
 
-/** Unlike a transaction of the store, it may wait for other things, because nobody else uses this connection. */
+/** Unlike a transaction of the store, it may wait for other things, because this connection has no other users. */
 async function inTransaction<T>(
   db: Connection,
   how: "immediate" | "deferred",

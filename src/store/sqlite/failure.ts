@@ -21,12 +21,12 @@ export function isLocked(thrown: unknown): boolean {
   return thrown instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code);
 }
 
-/** Whether the disk did not take what was written: from then on, nobody knows what of it is there. */
+/** Whether the disk failed to take a write: from then on, it is unknown what of it is there. */
 export function isSyncFailure(thrown: unknown): boolean {
   return thrown instanceof BetterSqlite3.SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(thrown.code);
 }
 
-/** After a failure of the disk, its next answer says nothing of what was written before: only reading the file anew does. */
+/** After a disk failure, its next success says nothing about the earlier writes: only rereading the file does. */
 export function unkept(file: string, thrown: unknown): StrataError {
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const message = `the disk that holds ${file} failed to keep what was written (${said}); what was not answered yet may be lost, and nothing more is written`;

@@ -238,7 +238,7 @@ describe("what repeats is stored once", () => {
     const [early = 0, late = 0] = sizes.slice(1).map((size, i) => (size - (sizes[i] ?? 0)) / 50);
     expect(late).toBeLessThan(early * 1.2 + 500);
     expect(late).toBeLessThan(4_500);
-    // A message of a turn that ended well stands in its transcript and nowhere else.
+    // A message of a turn that ended well is in its transcript and nowhere else.
     expect(db.prepare("select count(*) as n from turn_message").get()).toEqual({ n: 0 });
     db.close();
     await store.close();

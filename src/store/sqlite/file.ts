@@ -10,8 +10,8 @@ import { failure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
 
 /**
- * Copies everything as it stands at one moment, while others write. The copy gets its name once it is complete, so an interrupted one is
- * never taken for a backup.
+ * Copies everything at one moment, while others write. The copy gets its name once it is complete, so an interrupted one is never mistaken
+ * for a backup.
  */
 export async function backup(
   db: Connection,
@@ -34,7 +34,7 @@ export async function backup(
 const alreadyExists = (file: string, cause?: unknown): StrataError =>
   new StrataError("invalid_input", `${file} exists already; name a new file for the backup`, { file }, cause);
 
-/** Gives the copy its name, if no file has it by now. A rename would replace a file that somebody created meanwhile. */
+/** Gives the copy its name, if no file has it by now. A rename would replace a file that was created in the meantime. */
 function nameCopy(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file);
@@ -76,15 +76,15 @@ function claimed(unfinished: string, file: string): void {
   }
 }
 
-/** What is wrong with the file, whatever its rows say: with its pages, its indexes, its search index or its schema. */
+/** Problems of the file, whatever its rows say: in its pages, its indexes, its search index or its schema. */
 export function checkFile(db: Connection, migrations: readonly Migration[]): readonly Finding[] {
   const sentence = [...damage(db), ...strangeSchema(db, migrations), ...searchIndex(db), ...vectorProblems(db)];
   return sentence.map((one) => problem("database", one));
 }
 
 /**
- * SQLite's own check reads every page, every row and every entry of every index, and compares them. What no digest covers stands
- * in an index for this, so a bit that was flipped in a row or in an index shows: the two are not the same any more.
+ * SQLite's own check reads every page, every row and every entry of every index, and compares them. Columns that no digest covers are in an
+ * index for this purpose, so a flipped bit in a row or in an index shows: the two then differ.
  */
 const damage = (db: Connection): readonly string[] =>
   problemsFound(db, () =>
@@ -135,7 +135,7 @@ function schemaOf(db: Connection): ReadonlyMap<string, string> {
   return new Map(db.all(plain<SchemaRow>(SCHEMA)).map(named));
 }
 
-/** Made once in a program, for the migrations are what they are: it takes longer than all the rest of a small record's check. */
+/** Done once per process, because the migrations never change: it takes longer than all the rest of a small record's check. */
 const today = new Map<string, ReadonlyMap<string, string>>();
 
 function todaysSchema(migrations: readonly Migration[]): ReadonlyMap<string, string> {
@@ -153,7 +153,7 @@ function todaysSchema(migrations: readonly Migration[]): ReadonlyMap<string, str
   }
 }
 
-/** What a damaged file throws is what was found; anything else is no finding. */
+/** A damaged file's error is a finding; any other error is not. */
 function problemsFound(db: Connection, look: () => readonly string[]): readonly string[] {
   try {
     return look();

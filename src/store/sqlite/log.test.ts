@@ -62,7 +62,7 @@ describe("a commit to a file", () => {
     const second = store.receive(ANN, thread.id, [said("two")]).then(() => told.push("two"));
     await turns(5);
     expect(told).toEqual([]);
-    // Both are committed: what only goes into a turn may see them, and who tells somebody waits.
+    // Both are committed: code inside a turn may see them, but a reply that leaves the program waits.
     expect(await store.pending(ANN, thread.id)).toHaveLength(2);
     const reading = store.onDisk().then(() => told.push("read"));
     await turns(5);
@@ -82,7 +82,7 @@ describe("a commit to a file", () => {
     await turns(200);
     go();
     await Promise.all(all);
-    // The first has one of its own.
+    // The first has its own.
     expect(disk.count() - before).toBeLessThanOrEqual(3);
     const quiet = disk.count();
     const empty = await open(store, ANN, "empty");
@@ -157,7 +157,7 @@ describe("a log that has grown long", () => {
     expect(moves).toBe(1);
     expect(pragma.mock.calls.filter(([source]) => /checkpoint\((?!NOOP)/.test(source))).toEqual([]);
     await store.receive(ANN, thread.id, [said("and on")]);
-    // All of it was in the file, so it began anew.
+    // All of it was in the file, so the log restarted.
     expect(logOf()).toMatchObject([{ log: expect.toSatisfy((pages: number) => pages < 100) }]);
   });
 

@@ -21,7 +21,7 @@ export interface Log {
   readonly place: () => number;
   /** Resolves once the log is on the disk up to a place. @throws StrataError `store_failed`, from the first failure on for ever */
   readonly onDisk: (place: number) => Promise<void>;
-  /** Moves a log that has grown long into the file. Called while nobody writes here; whoever reads is not held up. */
+  /** Moves a long log into the file. Called while nothing writes here; readers are not held up. */
   readonly shorten: () => Promise<void>;
   /** Notes a failure of the disk that SQLite met, and gives back what is thrown. */
   readonly noted: (thrown: unknown) => unknown;
@@ -34,7 +34,7 @@ export interface Log {
 /** Pages from which on a log is moved into the file. */
 const LONG = 1_000;
 
-/** A database in memory is on no disk; SQLite itself waits for the disk where it has no such log. */
+/** A database in memory is on no disk; without such a log SQLite itself waits for the disk. */
 const NO_LOG: Log = {
   begin: () => undefined,
   committed: () => undefined,
@@ -49,7 +49,7 @@ const NO_LOG: Log = {
 /** Connections that are never closed, because closing would copy a log that is not on the disk into the file. */
 const leftOpen: Connection[] = [];
 
-/** What a log has from outside: how it is put on the disk, and how it is moved into its file. */
+/** The functions that a log is given: to put it on the disk, and to move it into its file. */
 interface LogOptions {
   readonly sync?: Sync | undefined;
   readonly checkpoints?: Checkpoints | undefined;

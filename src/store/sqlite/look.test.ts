@@ -48,7 +48,7 @@ async function written(...senders: readonly string[]): Promise<void> {
   await store.close();
 }
 
-/** What a look asks the database, in its order. */
+/** The queries of a look, in order. */
 async function asked(look: (tx: Tx) => Promise<unknown>): Promise<readonly string[]> {
   const db = connect(file, { random: (bytes) => new Uint8Array(bytes), patience: 0 });
   const texts: string[] = [];

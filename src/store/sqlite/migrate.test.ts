@@ -49,7 +49,7 @@ const parts = await allParts();
 
 const OPERATOR = { org: ANN.org, id: actorId("token:operator"), role: "operator" } as const;
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
-/** The end of the kept record, as it was when it was written. */
+/** The end of the stored record, when it was written. */
 const ANCHOR = {
   org: ANN.org,
   seq: 6,
@@ -205,7 +205,7 @@ const TALK = [
 describe("a database of the schema before proof told events apart", () => {
   const path = (): string => join(folder, "logs.sqlite");
 
-  /** A turn over a message and what an operator said beside it, logged as it was then: both as the sender's. */
+  /** A turn over a message and an operator's note beside it, logged as it was then: both as the sender's. */
   async function logged(): Promise<void> {
     const store = await openSqlite(path(), { parts });
     const thread = await open(store, ANN);

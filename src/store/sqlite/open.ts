@@ -20,13 +20,13 @@ import { sqliteDatabase } from "./transactions.ts";
 
 /** Options of whoever opens it. */
 export interface SqliteOptions {
-  /** Which messages of an older file shall not be remembered. Default: all are remembered. */
+  /** Which messages of an older file must not be remembered. Default: all are remembered. */
   readonly keptOut?: KeptOut;
   /** Returns this many random bytes. Default: the machine's randomness. */
   readonly random?: (bytes: number) => Uint8Array;
   /** Puts what was written on the disk. Default: the operating system's `fdatasync`. */
   readonly sync?: Sync;
-  /** Moves the log of the file into it. Default: a thread of its own. */
+  /** Moves the log of the file into it. Default: a separate thread. */
   readonly checkpoints?: Checkpoints;
   /** How long to wait for another program's lock before `store_busy`, in milliseconds. Default: five seconds. */
   readonly patience?: number;

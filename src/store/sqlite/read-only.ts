@@ -36,16 +36,16 @@ function mayWrite(path: string): boolean {
   }
 }
 
-/** A copy of a database file in a folder of its own, which only this user can read. */
+/** A copy of a database file in a separate folder, which only this user can read. */
 export interface Aside {
   readonly file: string;
   readonly remove: () => void;
 }
 
-/** Somebody else may be writing, who can: what changed meanwhile is copied once more. */
+/** Another program may be writing: changed files are copied again. */
 const TRIES = 3;
 
-/** Copies the file with the log that belongs to it. @throws StrataError `store_busy` where it does not stand still */
+/** Copies the file with the log that belongs to it. @throws StrataError `store_busy` if it keeps changing */
 export function copyAside(file: string): Aside {
   sweep();
   const folder = mkdtempSync(join(tmpdir(), `${NAME}${process.pid}-`));
@@ -103,8 +103,8 @@ const fileStamp = (file: string): string =>
   );
 
 /**
- * The store over such a copy. What is asked to write is refused, for it would be gone with the copy; that somebody has looked is not noted
- * anywhere, because it cannot be.
+ * The store over such a copy. Writes are refused, because they would be lost with the copy; the access is not logged anywhere, because it
+ * cannot be.
  */
 export function readOnlyStore(database: Database, file: string, { remove }: Aside): Store {
   const message = `${file} cannot be written by this user, so a copy of it is read`;

@@ -50,10 +50,10 @@ export async function openShadow(
   }
 }
 
-/** So many memories are forgotten at a time. */
+/** This many memories are forgotten at a time. */
 const STEP = 500;
 
-/** What was remembered since then is forgotten in the shadow: neither searched for nor shown at the start of a conversation. */
+/** Later memories are forgotten in the shadow: neither searched for nor shown at the start of a conversation. */
 async function asBefore(store: Store, { scope, before }: ShadowOf): Promise<Store> {
   if (before === undefined) return store;
   const since = { since: before, kinds: MEMORY_KINDS, superseded: true } as const;
@@ -114,7 +114,7 @@ function conditionOf({ name, columns }: CopyTable, { scope, before }: ShadowOf):
   if (LEFT_BEHIND.has(name)) return undefined;
   if (name === "unit") return { where: `memory in (${memories})`, values: own };
   if (has("scope")) return { where: `scope in (${scopes})`, values: own };
-  // What was decided or learned before the turn began: each such row has a link of its own, and a time.
+  // Decisions and facts from before the turn began: each such row has its own link, and a time.
   const isAct = before !== undefined && has("contact", "at", "link");
   if (has("org", "agent", "contact") && !OF_AGENT.has(name))
     return { where: isAct ? `${owned} and (contact = '' or at < ?)` : owned, values: isAct ? [...own, before] : own };

@@ -50,7 +50,7 @@ function proposing(text: string): RunOptions {
   return { more: { writes: [rewriting(edit)], ...leaving(LOGGED, true) } };
 }
 
-/** What an agent has that lives by itself. */
+/** The data of an agent that lives by itself. */
 async function live(): Promise<void> {
   const thread = await open(store, ANN, "life");
   await store.receive(ANN, thread.id, [said("I sign this", { proof: "proven" })]);
@@ -132,7 +132,7 @@ async function fill(): Promise<void> {
   await store.eraseContact(gone.scope, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
 }
 
-/** What else there may be: vectors, a state, a signed message of somebody who is gone, mail that could not be handed over. */
+/** Further data: vectors, a state, a signed message of an erased sender, mail that could not be delivered. */
 async function fillMore(): Promise<void> {
   const model = "local:small";
   const vectors = async (): Promise<boolean> => {
@@ -169,7 +169,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is declared as not covered. */
+/** The columns declared as not covered. */
 const free = (table: string): readonly string[] => columnsIn(coverOf(parts).get(table)?.volatile);
 
 const TABLES = [
@@ -234,7 +234,7 @@ describe("a record that was changed from outside", () => {
     for (const table of TABLES) {
       const rows = db.prepare<[], Record<string, unknown>>(`select rowid as place, * from ${table}`).all();
       expect(rows.length, table).toBeGreaterThan(0);
-      // A scope without memories tells of nothing.
+      // A scope without memories reveals nothing.
       const telling = rows.filter(({ units }) => table !== "memory_scope" || units !== 0);
       for (const { name: column, type } of columnsOf(table).filter(({ name }) => !free(table).includes(name))) {
         const change = db.prepare(`update ${table} set "${column}" = ? where rowid = ?`);
@@ -280,7 +280,7 @@ describe("a record that was changed from outside", () => {
 
   it("shows every row that was taken away", async () => {
     const unseen: string[] = [];
-    // These tell of nothing that happened: a forgotten memory, a call's note, a declaration that no thread names, an old entry of a log.
+    // These reveal nothing that happened: a forgotten memory, a call's note, a declaration that no thread names, an old entry of a log.
     const loose = ["agent_version", "memory", "journal", "exchange"];
     for (const table of TABLES.filter((name) => !loose.includes(name))) {
       const columns = columnsOf(table).map(({ name }) => name);
@@ -289,7 +289,7 @@ describe("a record that was changed from outside", () => {
       const back = db.prepare(
         `insert into ${table} (rowid, ${names}) values (?, ${columns.map(() => "?").join(", ")})`,
       );
-      // The chain's own end needs the anchor; a scope without memories tells of nothing.
+      // The chain's own end needs the anchor; a scope without memories reveals nothing.
       const ends = table === "chain" ? rows.slice(0, -1) : rows.filter(({ units }) => units !== 0);
       for (const row of ends) {
         db.prepare(`delete from ${table} where rowid = ?`).run(row["place"]);
@@ -503,7 +503,7 @@ function dumped(file: Buffer): string {
   }
 }
 
-/** Whether somebody who opens the file and verifies it is told. */
+/** Whether opening and verifying the file reports it. */
 async function isFound(bytes: Buffer): Promise<boolean> {
   const path = join(folder, "flipped.sqlite");
   for (const name of [path, `${path}-wal`, `${path}-shm`]) rmSync(name, { force: true });
@@ -521,7 +521,7 @@ async function isFound(bytes: Buffer): Promise<boolean> {
   }
 }
 
-/** What a missed flip changed. */
+/** The change of a missed flip. */
 function difference(was: string, is: string): string {
   const [before, after] = [was.split("\n"), is.split("\n")];
   const line = before.findIndex((one, i) => one !== after[i]);

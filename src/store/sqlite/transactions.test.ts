@@ -39,7 +39,7 @@ const add = (tx: Tx, name: string): Promise<void> => tx.run(plain(`update counte
 describe.each(["file", "memory"] as const)("transactions on SQLite (%s)", (where) => {
   it("25.4 a row of them that wait for each other does not hold up the event loop until its end", async () => {
     const { write } = counters(where);
-    // Those that wait for one sync are told together, so what counts is when each runs.
+    // Those that wait for one sync resolve together, so the order in which they run is what counts.
     let begun = 0;
     const row = Array.from({ length: 20 }, () =>
       write((tx) => {

@@ -12,12 +12,12 @@ import { type Log, openLog, type Sync } from "./log.ts";
 import { sqliteMemoryIndex } from "./memory-index.ts";
 import { MIGRATIONS } from "./migrate.ts";
 
-/** What the transactions of a file need beside its connections. */
+/** What the transactions of a file need besides its connections. */
 interface FileOptions {
   readonly parts?: readonly StorePart[];
   /** Default: the operating system's `fdatasync`. */
   readonly sync?: Sync | undefined;
-  /** Default: a thread of its own. */
+  /** Default: a separate thread. */
   readonly checkpoints?: Checkpoints | undefined;
 }
 
@@ -28,9 +28,9 @@ interface FileTransactions extends Transactions {
 }
 
 /**
- * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have a snapshot of their own
- * and wait for no writer. A database in memory has only one connection, so there reads wait, too. What a writer returns is told only once
- * all that it wrote or saw is on the disk; the next one begins before that.
+ * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have their own snapshot and
+ * wait for no writer. A database in memory has only one connection, so there reads wait, too. A writer's result is returned only once all
+ * that it wrote or saw is on the disk; the next one begins before that.
  */
 export function sqliteTransactions(
   writer: Connection,

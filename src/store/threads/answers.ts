@@ -40,7 +40,7 @@ export async function answerOverdue(tx: Tx, of: AgentOwner, times: AnswerTimes):
   });
 }
 
-/** When the next of the agent's calls is overdue, in real time; nothing where none is open with a time. */
+/** When the next of the agent's calls is overdue, in real time; undefined if no open call has a time. */
 export async function nextOverdue(tx: Tx, { org, agent }: AgentOwner): Promise<number | undefined> {
   return (await tx.first(plain<{ readonly due: number }>(`${OVERDUE} order by due limit 1`, org, agent)))?.due;
 }
@@ -48,8 +48,8 @@ export async function nextOverdue(tx: Tx, { org, agent }: AgentOwner): Promise<n
 const OVERDUE = "select * from open_call where org = ? and agent = ? and state = 'open' and due is not null";
 
 /**
- * The answer of a called thread for the call that it answers, once: what else it says later reaches nobody, and where the caller is
- * erased there is nobody. Part of a write transaction.
+ * The answer of a called thread for the call that it answers, once: its later replies are not passed on, and an erased caller gets none.
+ * Part of a write transaction.
  */
 export async function answerCaller(
   tx: Tx,

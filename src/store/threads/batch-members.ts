@@ -92,8 +92,8 @@ export const sendersOf = async (tx: Tx, { org, thread }: Pick<Row<"turn">, "org"
   );
 
 /**
- * What a turn's link says about this: a sender's turn names the thread of several senders, and a turn of several senders names the senders'
- * turns. Undefined for all other turns.
+ * A turn's link contains this: a sender's turn names the thread of several senders, and a turn of several senders names the senders' turns.
+ * Undefined for all other turns.
  */
 export async function batchFacts(tx: Tx, turn: Row<"turn">, read?: readonly Row<"staged">[]): Promise<unknown> {
   const isOf = isBatch(turn);
@@ -147,7 +147,7 @@ export async function batchesWith(tx: Tx, scope: ContactScope): Promise<readonly
   return (await tx.all(staged)).map((row) => ({ ...owner(scope), contact: row.batch_contact }));
 }
 
-/** Frees the senders' threads of a turn that nobody can commit any more. */
+/** Frees the senders' threads of a turn that can no longer be committed. */
 export async function freeMembers(tx: Tx, batch: Row<"thread">): Promise<void> {
   if (batch.holder === null) return;
   for (const { id, org, agent, contact } of await members(tx, batch)) {

@@ -78,8 +78,8 @@ async function nextSenders(
   for await (const { row, failed, waits } of all) {
     const name = nameOf(row.contact);
     const isApart = name !== "" && !named.has(name) && failed < FAILED_TOGETHER && !waits;
-    // A sender who cannot be told from others, or who may be the reason for failures, waits until they are first, and then has the turn
-    // alone.
+    // A sender who is indistinguishable from others, or who may be the reason for failures, waits until they are first, and then has a
+    // separate turn.
     if (!isApart && named.size === 0) return [row];
     if (isApart) named.set(name, row);
     if (named.size >= most) break;
@@ -103,7 +103,7 @@ async function closeBatch(tx: Tx, row: Row<"thread">, at: number): Promise<void>
   await tx.run(query.deleteFrom("thread").where((eb) => eb.and({ ...owner(row), id: row.id })));
 }
 
-/** Threads that nobody holds; those that have waited longest come first. */
+/** Unheld threads; those that have waited longest come first. */
 async function* unheld(
   tx: Tx,
   of: AgentOwner,
@@ -139,7 +139,8 @@ const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .select(["status", "ended_at"])
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .where("status", "!=", sql.lit("running"))
-    // A turn that was cancelled, or that nobody paid for, is not a failure. A sender who had no room beside others did not fail at all.
+    // A turn that was cancelled, or that could not be paid for, is not a failure. A sender who had no room beside others did not fail at
+    // all.
     .where((eb) =>
       eb.or([
         eb("code", "is", null),

@@ -5,8 +5,8 @@ import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
 /**
- * What was erased is no longer known, for nobody can tell whether it was the same: its id is free for what comes next. A signature
- * counts once all the same: of a signed one stays a digest.
+ * An erased message is no longer known, because it cannot be compared: its id is free for the next one. A signature still counts only once:
+ * a digest of a signed message stays.
  */
 export async function forgetIds(tx: Tx, scope: ContactScope): Promise<void> {
   const named = query

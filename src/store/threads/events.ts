@@ -32,7 +32,7 @@ export async function receive(
   return stored;
 }
 
-/** The same on the thread that the opening names, made when there is none. */
+/** The same on the thread that the opening names, created if missing. */
 export async function openAndReceive(
   tx: Tx,
   scope: ContactScope,
@@ -47,8 +47,8 @@ export async function openAndReceive(
 }
 
 /**
- * What the platform adds inside a write transaction: what a call came to, or a question to another agent. However many messages of the
- * contact wait, it has room, for what it tells of has happened.
+ * Events that the platform adds inside a write transaction: a call's result, or a question to another agent. They are accepted however many
+ * messages of the contact wait, because they report what has already happened.
  */
 export async function addEvents(
   tx: Tx,
@@ -152,11 +152,14 @@ async function knownEvent(tx: Tx, scope: ContactScope, event: ArrivingEvent): Pr
 
 type Named = ArrivingEvent & { readonly externalId: string };
 
-/** An id stands for one message, of one kind and trusted as it was: with another one it is a mistake of the channel's, and what comes would be lost in silence. */
+/**
+ * An id identifies one message, with its kind and trust: reusing it for a different one is the channel's mistake, and the new message would
+ * be lost silently.
+ */
 async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise<StoredEvent | undefined> {
   const { externalId, kind, trust, channel, content } = event;
   const row = await tx.first(unsignedEvent({ ...owner(scope), channel, externalId }));
-  // What was retracted does not come back because its channel sends it again.
+  // A retracted message does not come back because its channel sends it again.
   const retracted = row ?? (await tx.first(retractedEvent({ ...owner(scope), channel, externalId })));
   if (retracted !== undefined && retracted.retracted !== null) return toEvent(retracted);
   if (row === undefined || row.text === null) return undefined;
@@ -187,8 +190,8 @@ async function freeErasedId(tx: Tx, scope: ContactScope, { externalId, channel, 
 }
 
 /**
- * A signature counts once, whatever the channel: anybody who has seen it could send it again after its message was taken back. Its
- * id stands for the text that was signed, and is no answer to another one.
+ * A signature counts once, whatever the channel: a copy could be sent again after its message was taken back. Its id identifies the signed
+ * text, and does not answer another one.
  */
 async function knownSigned(
   tx: Tx,
@@ -214,7 +217,7 @@ function signedBefore({ contact }: ContactScope, id: string, what: string): Stra
   return new StrataError("invalid_input", `${sentence}: sign it again with another external id`, { contact, id });
 }
 
-/** One that was taken back is no longer known: nothing would ever answer what is sent again. */
+/** One that was taken back is no longer known: a repeated message would never be answered. */
 const unsignedEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
   eventsOf(at)
     .where("event.channel", "=", at.channel)

@@ -62,7 +62,7 @@ async function readWhole(tx: Tx, row: Row<"epoch">, end: TranscriptEnd): Promise
   return { row, epoch, end, characters: prefix + lengthOf(messages) };
 }
 
-/** What is known, and what came since; undefined where the record has something else than that by now. */
+/** The known part, and what came since; undefined if the record differs by now. */
 async function continued(
   tx: Tx,
   { row, epoch, end: before, characters }: KnownEpoch,
@@ -147,7 +147,9 @@ interface ForkPoint {
   readonly messages: readonly WithText<Row<"message">>[];
 }
 
-/** The parent's transcript as it was when the turn ended; undefined if the thread is no fork, or begins before the parent's first turn. */
+/**
+ * The parent's transcript as it was when the turn ended; undefined if the thread is not a fork, or begins before the parent's first turn.
+ */
 async function forkedFrom(tx: Tx, scope: ContactScope, id: ThreadId): Promise<ForkPoint | undefined> {
   const from = (await findThread(tx, scope, id))?.forked_turn ?? null;
   const turn = from === null ? undefined : await findTurn(tx, scope, from);

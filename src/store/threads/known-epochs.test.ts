@@ -89,7 +89,7 @@ const asks = (): NewOpenCall => {
   return { id, call: `made ${id}`, tool: toolName("open_door"), waitsFor: "client", keeps: false };
 };
 
-/** What a read gives, or why it fails. */
+/** The result of a read, or its error. */
 const read = (what: Promise<Epoch | undefined>): Promise<unknown> => what.catch((thrown) => asStrataError(thrown).code);
 
 interface World {

@@ -3,7 +3,7 @@ import type { SentRequest } from "../records.ts";
 import type { Row } from "../tables.ts";
 import type { TranscriptEnd } from "../turns/epochs.ts";
 
-/** An epoch as it was read last. */
+/** An epoch as it was last read. */
 export interface KnownEpoch {
   readonly row: Row<"epoch">;
   readonly epoch: Epoch;
@@ -11,11 +11,11 @@ export interface KnownEpoch {
   readonly end: TranscriptEnd;
   /** How long its texts are. */
   readonly characters: number;
-  /** The claim that has read it: while that holds the thread, nobody else changes it. */
+  /** The claim that has read it: while that holds the thread, nothing else changes it. */
   readonly fence?: number;
 }
 
-/** What stands of a thread as long as no further turn has ended on it, here or in another program. */
+/** A thread's data that is valid until a further turn ends on it, here or in another program. */
 export interface KnownPast {
   /** How many have ended. */
   readonly turns: number;
@@ -32,7 +32,7 @@ export interface KnownPast {
 export interface KnownEpochs {
   get(scope: ContactScope, thread: ThreadId): KnownEpoch | undefined;
   put(scope: ContactScope, thread: ThreadId, known: KnownEpoch): void;
-  /** Undefined where it is known as of another number of turns. */
+  /** Undefined if it is known as of another number of turns. */
   past(scope: ContactScope, thread: ThreadId, turns: number | undefined): KnownPast | undefined;
   putPast(scope: ContactScope, thread: ThreadId, known: KnownPast): void;
   /** Forgets a contact's, whose texts are gone. */

@@ -24,11 +24,11 @@ import { openRow } from "./threads.ts";
 /** The statuses of events that no turn has taken yet, in the words of the index that finds them. */
 export const UNTAKEN = "status in ('pending', 'held', 'along')";
 
-/** Calls of the thread that nobody has answered or cancelled. */
+/** Calls of the thread that are neither answered nor cancelled. */
 const UNANSWERED = `select 1 from open_call where open_call.org = event.org and open_call.agent = event.agent
   and open_call.contact = event.contact and open_call.thread = event.thread and open_call.state = 'open'`;
 
-/** What an event is by the open calls of its thread; `along` stays what it is. */
+/** An event's role, judged by the open calls of its thread; `along` does not change. */
 const STATUS = `case when exists (${UNANSWERED} and open_call.keeps = 1) or (answers is not null and exists (${UNANSWERED}))
   then 'held' else 'pending' end`;
 
@@ -71,8 +71,8 @@ const ofTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
 );
 
 /**
- * The calls that the next turn on this thread must give a result for. A fork that has said nothing yet ends where its parent's turn did:
- * that turn's calls are the parent's, and nobody answers them here.
+ * The calls that the next turn on this thread must give a result for. A fork without turns ends where its parent's turn did: that turn's
+ * calls are the parent's, and are not answered here.
  */
 export async function callsToAnswer(
   tx: Tx,
@@ -149,7 +149,7 @@ export async function callLeftOpen(
   return row && toOpenCall(row);
 }
 
-/** What an arriving event does to the call that it answers, and its status until it is sorted. Part of `addEvents`. */
+/** Updates the call that an arriving event answers; returns the event's status until it is sorted. Part of `addEvents`. */
 export async function noteAnswer(
   tx: Tx,
   at: ContactScope & { readonly thread: ThreadId },
@@ -200,8 +200,8 @@ export async function dueRuns(tx: Tx, { org, agent }: AgentOwner): Promise<reado
 }
 
 /**
- * Nobody waits any more, and the run is over: what is open is answered with the thread's next message, which begins a run of its own, and no
- * turn begins for it. An answer that is there goes along with that message. Returns the calls that were open.
+ * Ends the wait and the run: open calls are answered with the thread's next message, which begins a new run, and no turn begins for them.
+ * An answer that is there goes along with that message. Returns the calls that were open.
  */
 export async function cancelCalls(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly OpenCall[]> {
   const row = await openRow(tx, scope, id);

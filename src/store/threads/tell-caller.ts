@@ -21,7 +21,7 @@ import { findThread } from "./threads.ts";
 
 const WORD = ownKind("peer");
 
-/** What a called thread tells its caller before it answers. */
+/** A called thread's interim message to its caller. */
 interface TellCaller {
   readonly kind: "tell-caller";
   readonly caller: Caller;
@@ -56,7 +56,7 @@ export const TELL_CALLER = writeKind<TellCaller>({
   apply: async (tx, { caller, name, channel, text, trust }, { scope: { org, contact }, at, id }) => {
     if (id === undefined) throw new StrataError("invalid_input", "a caller is told something without an id: issue one");
     const to = { org, agent: caller.agent, contact };
-    // Where it is erased, nobody is left to read it.
+    // If it is erased, there is no reader left.
     if ((await findThread(tx, to, caller.thread))?.erased_link !== null) return [];
     const said = { kind: WORD, trust, channel, name: untrusted(name), at } as const;
     const content = [{ type: "text", text: untrusted(text) }] as const;

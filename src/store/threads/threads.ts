@@ -35,7 +35,7 @@ export async function saveAgentVersion(
   );
 }
 
-/** A version's declaration as it was kept. */
+/** A version's stored declaration. */
 export async function agentVersion(tx: Tx, org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined> {
   const wanted = { org, agent, version };
   const found = query
@@ -46,7 +46,7 @@ export async function agentVersion(tx: Tx, org: OrgId, agent: AgentName, version
   return row && (await sharedText(tx, org, row.piece));
 }
 
-/** The declaration that was kept last of each agent of the organization, but for these. */
+/** The last stored declaration of each agent of the organization, except these. */
 export async function lastVersions(
   tx: Tx,
   org: OrgId,
@@ -136,7 +136,7 @@ async function repinned(tx: Tx, known: Row<"thread">, { version }: ThreadOpening
   return begun ? known : await pinned(tx, known, version);
 }
 
-/** The thread, pinned to that version from now on; to its own where none is named. */
+/** The thread, pinned to that version from now on; to its own if none is named. */
 export async function pinned(tx: Tx, known: Row<"thread">, version = known.version): Promise<Row<"thread">> {
   if (known.version === version) return known;
   const wanted = { ...owner(known), id: known.id };
@@ -170,7 +170,7 @@ type WhichThread = Pick<Row<"thread">, "org" | "agent" | "contact" | "id">;
 /** Whether calls at the end of the thread's transcript need a result before all else. */
 export const isWaiting = (tx: Tx, row: WhichThread): Promise<boolean> => hasCall(tx, row, "state != 'closed'");
 
-/** The same, and somebody waits for their answers: the thread's next turn continues a run. */
+/** The same, if their answers are waited for: the thread's next turn continues a run. */
 export const isInRun = (tx: Tx, row: WhichThread): Promise<boolean> =>
   hasCall(tx, row, "state in ('open', 'answered')");
 

@@ -1,9 +1,9 @@
 import { type ContactScope, StrataError } from "../../protocol/index.ts";
 
-/** So many messages of a contact may wait for an agent: whoever sends more waits, and nobody else. */
+/** This many messages of a contact may wait for an agent: a sender of more waits, without delaying others. */
 const MOST_WAITING = 1_000;
 
-/** Nobody counts further than is needed to know that there is no room. */
+/** Counts only as far as needed to know that there is no room. */
 export const COUNTED = MOST_WAITING + 1;
 
 /** @throws StrataError `inbox_full` */

@@ -14,12 +14,12 @@ interface OfTurn {
 
 type EventRow = WithText<Row<"event">> & Pick<Row<"thread">, "initiator" | "target"> & OfTurn;
 
-/** What came back stands before what was said in the same turn, and what was asked after it. */
+/** Results come before the messages of the same turn, and before later questions. */
 const [ANSWERED, SAID, ASKED] = [0, 1, 2];
 
 /**
- * The newest of what was said on a thread, the oldest of it first, together with what its agent asked other agents there and what they answered.
- * That is no slot: a question stands once, on the thread that it began, and an answer is the result of its call.
+ * The newest messages of a thread, the oldest of them first, together with its agent's questions to other agents and their answers. Those
+ * have no slots: a question is stored once, on the thread that it began, and an answer is the result of its call.
  */
 export async function wholeHistory(
   tx: Tx,

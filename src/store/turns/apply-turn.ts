@@ -45,9 +45,9 @@ export interface AppliedTurn extends Partial<HandledRows> {
 }
 
 interface HandledRows {
-  /** What it handled. */
+  /** The handled events. */
   readonly events: readonly HandledEvent[];
-  /** Where it is a sender's part of a turn of several. */
+  /** Set if it is a sender's part of a turn of several. */
   readonly staged: readonly Row<"staged">[];
 }
 
@@ -57,7 +57,7 @@ export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<A
     consume(tx, at, done.claim),
     done.isAlone ? [] : stagedIn(tx, at.scope, at.turn),
   ]);
-  // What is said in a turn of several is in its senders' own.
+  // The messages of a turn of several are in its senders' own turns.
   const handled = isBatch(at.scope) ? undefined : { events, staged };
   const slots = handled && (await addSlots(tx, at, { ...done, ...handled }));
   const reports = await applyWrites(tx, at.scope, { ...done.outcome, turn: at.turn });
@@ -107,7 +107,7 @@ async function addSlots(
   at: Settling,
   { claim, outcome, words, events, staged, nextSlot: first }: SaidTurn,
 ): Promise<readonly Row<"slot">[]> {
-  // An answer is the result of its call, which stands in the transcript; nobody has said it in the conversation.
+  // An answer is the result of its call, which is in the transcript; it is not a message of the conversation.
   const results = new Set(claim.open.map(({ id }) => events.find(({ answers }) => answers === id)?.id));
   const heard = events.filter(({ id, text }) => !results.has(id) && !isInHistory(text));
   const said: Omit<SlotSaid, "position">[] = heard.map(({ id, kind, trust, piece, at: when, text }) => ({
@@ -160,7 +160,7 @@ export interface LateReply {
   readonly thread: ThreadId;
   readonly turn: TurnId;
   readonly id: OutboxId;
-  /** What the person did, whose link covers the entry. */
+  /** The person's act, whose link covers the entry. */
   readonly act: string;
   /** The text, as `keepOwn` has kept it. */
   readonly piece: Digest;

@@ -27,7 +27,7 @@ import { NOT_ENDED } from "./held-turn.ts";
 import { stopTurn } from "./settle.ts";
 import { foundTurn, runningTurn } from "./turns.ts";
 
-/** What a claim is asked for, and what is known of the thread's epochs. */
+/** The request for a claim, and what is known of the thread's epochs. */
 type Claiming = ClaimRequest & { readonly known?: KnownEpochs };
 
 /** Takes the thread for one worker, with all that waits on it. */
@@ -58,7 +58,9 @@ async function isElsewhere(
   return epoch !== undefined && epoch.reason !== "alone";
 }
 
-/** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
+/**
+ * A sender's thread by itself: not while a turn of several is interrupted over it, because that turn's outside effects are journaled there.
+ */
 async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming, begun: Begun): Promise<Claim | undefined> {
   const { running } = begun;
   const batchMembers = running && (await batchMemberOf(tx, row, running.id));
@@ -74,8 +76,8 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming, begun: 
 }
 
 /**
- * What a thread has before the claim: the turn that was interrupted on it, the calls at the end of its transcript, and the messages that have
- * waited longest. Asked for together: most threads have only messages.
+ * A thread's state before the claim: the turn that was interrupted on it, the calls at the end of its transcript, and the messages that
+ * have waited longest. Queried together: most threads have only messages.
  */
 interface Begun {
   readonly running: InterruptedTurn;
@@ -117,12 +119,12 @@ async function claimWaiting(
   return { ...began, open, ...(from && { continues: from }), events };
 }
 
-/** A turn takes at most so many messages: what waits beyond them has the next turn. */
+/** The maximum number of messages in a turn: the rest go to the next one. */
 const MOST_TAKEN = 200;
 
 /**
- * What a turn takes: the answers to the calls that are open on its thread, and then the messages that have waited longest. One that
- * was interrupted takes what it took at first, which `upto` bounds.
+ * What a turn takes: the answers to the calls that are open on its thread, and then the messages that have waited longest. An interrupted
+ * one takes what it took at first, up to `upto`.
  */
 async function takeMessages(
   tx: Tx,
@@ -189,7 +191,7 @@ type InterruptedTurn = Pick<Row<"turn">, "id" | "attempt" | "upto"> | undefined;
 const runningOn = (tx: Tx, row: Pick<Row<"thread">, "org" | "agent" | "contact" | "id">): Promise<InterruptedTurn> =>
   tx.first(runningTurn({ ...owner(row), thread: row.id }));
 
-/** All that waits of the senders of the batch whom nobody else holds; each sender's messages as a turn of their own. */
+/** The batch senders' waiting messages that no other turn holds; each sender's messages as a separate turn. */
 async function claimBatch(tx: Tx, row: Row<"thread">, request: Claiming): Promise<Claim | undefined> {
   const batchMembers = (
     await inOrder(await members(tx, row), async (member) => {
@@ -243,10 +245,10 @@ export async function withdraw(
   return takeBack(tx, row, request);
 }
 
-/** Withdraws the messages that no turn has taken. Answers stay: the thread waits for them. Whoever called the thread is told. */
+/** Withdraws the messages that no turn has taken. Answers stay: the thread waits for them. The thread's caller gets a result. */
 async function takeBack(tx: Tx, row: Row<"thread">, times: AnswerTimes): Promise<readonly StoredEvent[]> {
   const waiting = await untaken(tx, row, row.id, { most: Number.MAX_SAFE_INTEGER });
-  // What the agent is only told of has happened, and cannot be taken back.
+  // A report to the agent has already happened, and cannot be taken back.
   const messages = waiting.filter(({ answers, inHistory }) => answers === undefined && !inHistory);
   const ids = JSON.stringify(messages.map(({ id }) => id));
   await tx.run(
@@ -261,7 +263,7 @@ async function takeBack(tx: Tx, row: Row<"thread">, times: AnswerTimes): Promise
   return messages.map((event) => ({ ...event, status: "withdrawn" }));
 }
 
-/** The turn that was interrupted, once more, or a new one. */
+/** The interrupted turn again, or a new one. */
 async function takeUp(
   tx: Tx,
   row: Row<"thread">,
@@ -319,7 +321,7 @@ const newLease = fixed((at: ContactScope & Lease & { readonly id: ThreadId }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
 
-/** Notes on the thread that its present claim shall end; a later claim is not meant. */
+/** Notes on the thread that its present claim is to end; a later claim is not affected. */
 export async function askStop(
   tx: Tx,
   scope: ContactScope,
@@ -366,7 +368,7 @@ export async function leases(tx: Tx, org: OrgId): Promise<readonly HeldThread[]>
   });
 }
 
-/** Holds the thread for longer, and with it those of its senders; false if somebody else holds one of them or nobody does. */
+/** Holds the thread for longer, and with it those of its senders; false if it or one of them is no longer held by this claim. */
 export async function renew(tx: Tx, claim: Claim, until: number): Promise<boolean> {
   for (const one of [claim, ...(claim.batchMembers ?? [])]) {
     if (!(await renewOne(tx, one, until))) return false;

@@ -61,7 +61,7 @@ export async function openEpoch(
   return { epoch: row, end };
 }
 
-/** Stores a prefix as it was sent, because it is replayed byte for byte. Conversations with the same prefix share it. */
+/** Stores a prefix unchanged, because it is replayed byte for byte. Conversations with the same prefix share it. */
 async function keepPrefix(tx: Tx, org: OrgId, prefix: Prefix): Promise<Digest> {
   const manifest: PrefixManifest = {
     tools: await keepShared(tx, org, JSON.stringify(prefix.tools)),
@@ -219,8 +219,8 @@ export const toTranscript = (messages: readonly WithText<Row<"message">>[], n: n
   );
 
 /**
- * An epoch whose turns go on with it, without what was retracted since it was sent. Where words of before a cut, or memories at its start, went with that, it is
- * all of the thread again, for them to be worked out anew: the platform's blocks are gone as a whole.
+ * An epoch that continues after a retraction, without the text retracted since it was sent. If that removed words from before a cut, or
+ * memories at its start, it is rebuilt from the whole thread: the platform's blocks are removed as a whole.
  */
 export async function toCurrentEpoch(
   tx: Tx,

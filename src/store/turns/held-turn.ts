@@ -158,13 +158,13 @@ function heldOf(row: HeldColumns, id: TurnId): Held {
   return { thread: row, turn, lastSlot: row.last_slot, key: row.contact_key };
 }
 
-/** What is known of threads, and who is told what to know once the commit is there. */
+/** What is known of threads, and who is to be informed once it is committed. */
 export interface Keeping {
   readonly known: KnownEpochs;
   readonly after: (note: () => void) => void;
 }
 
-/** A turn as its commit has left it: `stays`, the epoch that it continued, as it was before. */
+/** A turn after its commit: `stays`, the epoch that it continued, as it was before. */
 interface SettledTurn {
   readonly claim: Claim;
   readonly outcome: TurnOutcome;

@@ -36,13 +36,13 @@ export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at
   return { state: "new" };
 }
 
-/** What is known of a call of a turn, also of one that ended; nothing where it made no such call. */
+/** The journal's entry for a call, even if its turn has ended; undefined if it made no such call. */
 export async function recordedCall(tx: Tx, scope: ContactScope, key: JournalKey): Promise<JournalState | undefined> {
   const entry = await findEntry(tx, await entryName(tx, scope, key));
   return entry && readJournalState(tx, entry);
 }
 
-/** Records the result of a call. The first result stands: an existing one is not replaced. */
+/** Records the result of a call. The first result is kept: an existing one is not replaced. */
 export async function endCall(
   tx: Tx,
   scope: ContactScope,
@@ -142,8 +142,8 @@ async function findFailed(tx: Tx, { turn: _, ...call }: EntryName): Promise<Row<
 
 /**
  * The same call in a turn of several senders: in this one before it was interrupted, or in one that failed over messages that wait in this
- * one. Its result is used only if everybody for whom it was made is in this turn. Such turns have keys of their own, so their inputs have
- * digests of their own.
+ * one. Its result is used only if everyone for whom it was made is in this turn. Such turns have their own keys, so their inputs have their
+ * own digests.
  */
 async function findTogether(tx: Tx, name: EntryName, key: JournalKey): Promise<Row<"journal"> | undefined> {
   const { org, agent, thread } = name;
@@ -234,7 +234,7 @@ async function readJournalState(tx: Tx, entry: Row<"journal">): Promise<JournalS
   return { state: "done", outcome: toOutcome(text) };
 }
 
-/** A worker that was overtaken must not act, because nobody asks for it any more. */
+/** A worker that was overtaken must not act, because its result is no longer wanted. */
 function ended({ turn, ordinal, tool }: JournalKey): StrataError {
   const message = `turn ${turn} has ended, so its call ${ordinal} (${tool}) must not act any more`;
   return new StrataError("lease_lost", `${message}: read the thread again`, { turn, ordinal, tool });

@@ -48,7 +48,7 @@ export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, 
   return row;
 }
 
-/** What is nobody's own: where the cache was told to keep, how to answer, and what happened to each piece. */
+/** The request data without an owner: cache breakpoints, answer parameters, and what happened to each piece. */
 async function keepShape(
   tx: Tx,
   at: Settling,
@@ -76,7 +76,7 @@ function ledgerTexts(ledger: Ledger): { readonly before: string; readonly form: 
   return { before, form, ledger: JSON.stringify(stored) };
 }
 
-/** What a request can have sent: so many messages of its turn, and the newest transcript as it ends before them. */
+/** What a request can have sent: this many messages of its turn, and the newest transcript as it ends before them. */
 interface Has {
   readonly own: number;
   readonly end: TranscriptEnd | undefined;
@@ -109,7 +109,7 @@ type ReplyColumns = Pick<
   "reply" | "finish" | "input" | "cache_read" | "cache_write" | "cache_write_long" | "output"
 >;
 
-/** The answer, and its usage once more in columns: what was paid for is counted after an erasure too. */
+/** The answer, with its usage repeated in columns: costs are counted after an erasure too. */
 async function replyColumns(tx: Tx, at: Settling, reply: Reply | null): Promise<ReplyColumns> {
   const none = { input: 0, cache_read: 0, cache_write: 0, cache_write_long: null, output: 0 };
   if (!reply) return { reply: null, finish: null, ...none };
@@ -183,13 +183,13 @@ async function filledIn(tx: Tx, { org }: Row<"request">, { form, values }: Ledge
 
 /** A message that a turn added, with its place among them. */
 export type OwnMessage = WithText<TranscriptPlace & Pick<Row<"turn_message">, "position">> & {
-  /** Where it stands in the transcript: the digest of all up to it. */
+  /** Its position in the transcript: the digest of everything up to it. */
   readonly rolling?: Digest;
 };
 
 /**
- * A turn's own messages, in order, with their texts: those at the end of its transcript, where it says how many. A turn that failed has
- * rows of its own for them, as all had before.
+ * A turn's own messages, in order, with their texts: those at the end of its transcript, if their number is recorded. A turn that failed
+ * has separate rows for them, as all turns had before.
  */
 export async function ownMessages(tx: Tx, turn: Row<"turn">): Promise<readonly OwnMessage[]> {
   const { own, epoch, length } = turn;
@@ -199,7 +199,7 @@ export async function ownMessages(tx: Tx, turn: Row<"turn">): Promise<readonly O
   return rows.map((row, position) => ({ ...row, position }));
 }
 
-/** Rows of their own that messages have beside the transcript's: of a turn that says how many of those are its, none. */
+/** Separate rows of messages beside the transcript's: a turn that records its number of messages has none. */
 export const strayMessages = async (tx: Tx, turn: Row<"turn">): Promise<number> =>
   turn.own === null ? 0 : (await tx.all(messagesOfTurn({ ...owner(turn), turn: turn.id }))).length;
 
@@ -214,7 +214,7 @@ const messagesOfTurn = fixed((at: InTurn) =>
     .where("turn_message.turn", "=", at.turn),
 );
 
-/** The digest of all that a request sent, from digests that stand in the record. */
+/** The digest of all that a request sent, from digests in the record. */
 export async function promptOf(tx: Tx, row: Row<"request">, sent: PromptParts): Promise<Digest> {
   const { epoch, base: count } = row;
   const isEnd = sent.end?.epoch === epoch && sent.end.position === count;

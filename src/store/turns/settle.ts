@@ -34,7 +34,7 @@ export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome, keeping
   const { batchMembers, ...own } = claim;
   // One that was interrupted may have been part of a turn of several before.
   if (batchMembers === undefined) return settleOne(tx, claim, outcome, { isAlone: claim.attempt === 1, ...keeping });
-  // The messages are the senders', and so is what is said to them: each has it in a turn and a scope of its own.
+  // The messages belong to the senders, and so do their replies: each sender has them in a separate turn and scope.
   const settled = await settleOne(tx, { ...own, events: [] }, outcome);
   for (const one of batchMembers) await settleOne(tx, one, outcomeFor(one, outcome));
   return settled;
@@ -109,8 +109,8 @@ async function openedEpochs(
 }
 
 /**
- * What the turn closes, opens and begins elsewhere, and how it ends for its caller. A failed turn that is not tried again takes its messages
- * back on a called thread, and ends the run that it continues; of any other that failed nothing stays.
+ * What the turn closes, opens and begins elsewhere, and how it ends for its caller. A failed turn that is not retried takes its messages
+ * back on a called thread, and ends the run that it continues; any other failed turn leaves nothing.
  */
 async function settleCalls(
   tx: Tx,
@@ -174,7 +174,7 @@ interface TurnClosing {
   readonly outcome: TurnOutcome;
   readonly words: Digest | null;
   readonly end: TranscriptEnd | undefined;
-  /** How many messages of its own the transcript ends with. */
+  /** How many of its own messages the transcript ends with. */
   readonly own: number | null;
 }
 
@@ -242,14 +242,14 @@ export async function commitParts(tx: Tx, turn: EndedTurn): Promise<void> {
   for (const part of tx.parts) await part.onCommit?.(tx, turn);
 }
 
-/** Links the turn as it now stands in the tables. */
+/** Links the turn in its current state in the tables. */
 async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">): Promise<ChainHead> {
   const [ended, last] = await Promise.all([findTurn(tx, at.scope, at.turn), head(tx, at.scope.org)]);
   if (!ended) throw new StrataError("unexpected", `turn ${at.turn} vanished inside its own commit: please report it`);
   return appendTurn(tx, at.scope, at.turn, { body: await turnLink(tx, ended), last });
 }
 
-/** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */
+/** A turn of several senders, from the view of one of them: its end and the reply. What was sent and paid for is in the turn of all. */
 function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcome {
   const { at, model, wire, mode, extras } = outcome;
   const batchReply = outcome.replies?.find((one) => one.thread === thread.id);
@@ -270,7 +270,7 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
   };
 }
 
-/** A failure is told without its words: they may be another sender's. */
+/** A failure is reported without its text, which may be another sender's. */
 function endFor({ end, unpaid }: TurnOutcome, batchReply: BatchReply | undefined, handled: number): TurnEnd {
   if (!isKept(end)) {
     const message = "the turn that handled these messages with those of other senders failed; they keep waiting";
@@ -282,7 +282,7 @@ function endFor({ end, unpaid }: TurnOutcome, batchReply: BatchReply | undefined
   return { status: "failed", code: "turn_cancelled", message };
 }
 
-/** How a turn ends that nobody will finish. It has no sentence if its contact's texts are erased. */
+/** The end of a turn that cannot be finished. It has no sentence if its contact's texts are erased. */
 export interface Stop {
   readonly at: number;
   readonly message?: string;

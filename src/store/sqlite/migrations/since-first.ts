@@ -20,7 +20,7 @@ const approvals: Migration = {
     `create index approval_status on approval (org, agent, status, asked_at)`,
     `create index approval_turn on approval (${scope}, turn)`,
     `create index request_spent on request (org, agent, at, dollars)`,
-    // The fence of the claim that shall stop; it does not affect later claims.
+    // The fence of the claim that is to stop; it does not affect later claims.
     `alter table thread add column stop_fence integer`,
   ],
 };
@@ -85,7 +85,7 @@ const memory: Migration = {
     `create table unit (
       id integer primary key, memory integer not null references memory (row), session integer not null,
       speaker text not null, flags integer not null, terms text not null) strict`,
-    // Terms contain no ASCII characters but letters and digits, so this tokenizer keeps each as it is, in any script.
+    // Terms contain no ASCII characters except letters and digits, so this tokenizer keeps each one unchanged, in any script.
     `create virtual table unit_words using fts5 (
       terms, content = 'unit', content_rowid = 'id', detail = none, columnsize = 0, tokenize = 'ascii')`,
     // An erased word must leave the index at once, not at the next merge of its segments.
@@ -139,8 +139,8 @@ const contacts = (column: string) =>
   `foreign key (org, agent, contact, ${column}) references piece (org, agent, contact, digest)`;
 
 /**
- * What an agent that lives by itself has: texts with versions, logs of its senders, credits, a state, mail that is delivered with retries,
- * and a record of what operators did.
+ * The data of an agent that lives by itself: texts with versions, logs of its senders, credits, a state, mail that is delivered with
+ * retries, and a record of what operators did.
  */
 const agents: Migration = {
   number: 7,
@@ -157,7 +157,7 @@ const agents: Migration = {
     `create index text_key on text_move (org, agent) where seq = 1`,
     `create index text_version on text_move (org, agent, layer, part, n)`,
     `create index text_newest on text_move (org, agent, link)`,
-    // What was said and answered is in the thread's record; this table only says which part belongs to the log.
+    // Messages and answers are in the thread's record; this table only says which part belongs to the log.
     `create table exchange (
       number integer primary key, ${own}, contact text not null, event text not null, turn text not null,
       at integer not null, unique (org, agent, contact, event), foreign key (org, event) references event (org, id),
@@ -170,7 +170,7 @@ const agents: Migration = {
     `create table top_up (
       ${own}, id integer not null, dollars real not null, by text not null, note text not null, ${linked},
       primary key (org, agent, id), ${shared("note")}) strict`,
-    // Sums of other rows, so that nobody has to add up the whole life of an agent to show them.
+    // Sums of other rows, so that the whole life of an agent need not be added up to show them.
     `create table tally (
       ${own}, turns integer not null, since integer, dollars real not null, primary key (org, agent)) strict`,
     `insert into tally select org, agent, count(*), null, 0.0 from turn where status != 'running' group by org, agent`,
@@ -226,7 +226,7 @@ export const senders: Migration = {
   name: "senders",
   statements: [
     `drop index event_external`,
-    // Proven messages have an index of their own, whichever channel they arrive on.
+    // Proven messages have their own index, whichever channel they arrive on.
     `create unique index event_external on event (org, agent, contact, channel, external_id)
       where status != 'withdrawn' and proof is not 'proven'`,
     // Only entries of the logs are deleted: what was said stays on the threads.
@@ -236,7 +236,7 @@ export const senders: Migration = {
   ],
 };
 
-/** Each sender's part of a turn of several senders was counted as a turn of the agent, but is none. */
+/** Each sender's part of a turn of several senders was counted as a turn of the agent, which is wrong. */
 export const turnCounts: Migration = {
   number: 11,
   name: "turn-counts",
