@@ -17,11 +17,11 @@ interface ScopedItem<Id extends string> {
   readonly scope: ContactScope;
 }
 
-/** What a feature adds to each thread of `thread list`, or to `turn show`. */
+/** A field that a feature adds to each thread of `thread list`, or to `turn show`. */
 export interface Column<Id extends string, Schema extends z.ZodType = z.ZodType> {
   /** The field of the answer, and what it is called on the page. */
   readonly name: string;
-  /** What the field holds, with its sentence for the pages of the doors. */
+  /** The field's content, with its sentence for the doors' pages. */
   readonly schema: Schema;
   /** The values by id, read at once for rows of one agent, whose `scope` has no contact. A row that is left out has no value. */
   readonly read: (
@@ -50,7 +50,7 @@ const column = <Id extends string, Schema extends z.ZodType>(own: Column<Id, Sch
   show: (value) => own.show(own.schema.parse(value)),
 });
 
-/** What the features of a runtime add. */
+/** The fields that a runtime's features add. */
 export const COLUMNS = featureApi<Columns>("columns");
 
 export const columnsOf = (features: readonly { readonly columns?: Partial<Columns> }[]): Columns => ({

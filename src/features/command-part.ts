@@ -1,32 +1,32 @@
 /**
- * What a command opens: the record alone, which must be there, or with it all that a turn needs; or the record, made where there is
- * none, without or with what a turn needs.
+ * What a command opens: the record alone, which must exist, or with everything that a turn needs; or the record, created if missing,
+ * without or with what a turn needs.
  */
 export type Opens = "record" | "record to run" | "data" | "everything";
 
 /** How an operation looks on the command line. */
 export interface CommandPart<Field extends string> {
-  /** The fields that are given as words, in this order. Where there is an `agent`, it may follow as the last word. */
+  /** The fields given as positional words, in this order. If there is an `agent`, it may follow as the last word. */
   readonly words?: readonly Field[];
   /** The field that takes all words that follow; the agent is named by its option alone then. */
   readonly rest?: Field;
   /** Options called otherwise than their field. `contact` is `--as` everywhere. */
   readonly names?: Readonly<Partial<Record<Field, string>>>;
-  /** A text that is read from a file or, as `-`, from stdin: where it is one of the words, that names the file, else `--file` may. */
+  /** A text read from a file or, as `-`, from stdin: if it is one of the words, that names the file, otherwise `--file` may. */
   readonly file?: Field;
   /** Which file is meant where that word names a folder, and the field that takes the folder's others: their texts, by path. */
   readonly folder?: { readonly main: string; readonly others?: Field };
   /** The field that takes the name of that file. */
   readonly fileName?: Field;
-  /** What the ending of the file that is written says, as in `{ md: { format: "markdown" } }`. */
+  /** What the output file's extension implies, as in `{ md: { format: "markdown" } }`. */
   readonly endings?: Readonly<Record<string, Readonly<Partial<Record<Field, string>>>>>;
-  /** Where nobody is named it is the person at this machine; with `or own`, `--agent-own` stands for what belongs to the agent alone. */
+  /** By default, the person at this machine; with `or own`, `--agent-own` selects what belongs to the agent alone. */
   readonly contact?: "me" | "me or own";
-  /** A word that may be left out, or be `-`: then it is what stands on stdin. */
+  /** A word that may be omitted or given as `-`; it is then read from stdin. */
   readonly stdin?: Field;
   /** Lists whose values are written `NAME=TEXT`, and what each such value is. Where one is given, nothing is read from stdin. */
   readonly pairs?: Readonly<Partial<Record<Field, (name: string, text: string) => unknown>>>;
-  /** What stands for fields that nobody names on the command line, where other doors ask for them. */
+  /** Defaults on the command line for fields that other doors require. */
   readonly usual?: Readonly<Partial<Record<Field, string>>>;
   /** One command line each, without `strata`. */
   readonly examples: readonly string[];
@@ -37,10 +37,10 @@ export interface CommandPart<Field extends string> {
   readonly namesAgent?: true;
   /** A word that is the same command by itself: `ask` for `message send`. */
   readonly alias?: string;
-  /** The fields that only programs have a use for: they are no options. */
+  /** Fields that only programs need: they are not options. */
   readonly without?: readonly Field[];
   /** The noun alone means this verb: `turn ID` is `turn show ID`. */
   readonly isUsual?: true;
-  /** It is no verb of its own but an option of another operation's command. */
+  /** Not a separate verb but an option of another operation's command. */
   readonly optionOf?: { readonly operation: string; readonly option: string; readonly description: string };
 }

@@ -14,19 +14,19 @@ export interface Feature<World extends object = object> {
   readonly name: string;
   /** The features whose words it uses. Few: each is entered through its `index.ts`, and never in a circle. */
   readonly needs?: readonly string[];
-  /** Its keys of an agent in strata.yaml, from its `config.ts`. They stand in the list of `app/entry/agents.ts`, too. */
+  /** Its keys of an agent in strata.yaml, from its `config.ts`. They are also in the list of `app/entry/agents.ts`. */
   readonly keys?: AgentKeys;
   /** The tools that it brings: an agent has those that its declaration names. */
   readonly tools?: (world: ToolDeps) => readonly Tool[];
   /** Tools that are made for each name. */
   readonly toolFamilies?: readonly ToolFamily[];
-  /** Tools that do operations as somebody. */
+  /** Tools that call operations as an actor. */
   readonly operationTools?: (access: OperationAccess) => ToolFamily;
-  /** What it does in every turn. */
+  /** Its steps in every turn. */
   readonly steps?: TurnSteps;
-  /** What it makes anew for each runtime. `World` names what it needs from outside. */
+  /** What it opens for each runtime. `World` names what it needs from outside. */
   readonly open?: (world: World) => OpenedFeature;
-  /** What it keeps: its tables, how they are erased and verified. */
+  /** Its stored data: tables, and how they are erased and verified. */
   readonly store?: StorePart;
   /** The channels that it opens threads on. */
   readonly channels?: readonly OwnChannel[];
@@ -36,7 +36,7 @@ export interface Feature<World extends object = object> {
   readonly operations: readonly Operation[];
   /** What it adds to each thread of `thread list`, and to `turn show`. */
   readonly columns?: Partial<Columns>;
-  /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */
+  /** Its background work, if any, which the dispatcher in `work/` runs. */
   readonly jobs?: readonly Job[];
 }
 
@@ -49,11 +49,11 @@ export interface OpenedFeature {
 
 /** In what a runtime over a shadow differs from this one. */
 export interface ShadowParts extends Pick<Parts, "store" | "clock"> {
-  /** Gives the tools as they are called there; `made` are those of the features, made over its store. */
+  /** The tools under their names in the runtime; `made` are those of the features, over its store. */
   readonly toolsOf: (made: Toolset) => Toolset;
 }
 
-/** What the functions of a feature are made from. */
+/** What a feature's functions are built from. */
 export interface ApiDeps extends Core {
   /** The same runtime over a store in memory: what is done there leaves no trace here. */
   readonly shadow: (over: ShadowParts) => Promise<Runtime>;
@@ -65,11 +65,11 @@ export interface ApiDeps extends Core {
 /** What tools are made with. A call of one gets its scope from the turn, and reaches nothing outside of it. */
 export interface ToolDeps {
   readonly store: Store;
-  /** The agent as it is declared now. */
+  /** The agent as declared now. */
   readonly agentOf: (owner: AgentOwner) => Agent | undefined;
   /** The folder for what contacts' files are kept in. */
   readonly files: string;
-  /** The folders of the projects; left out, none is known. */
+  /** The folders of the projects; unknown if absent. */
   readonly disk?: ProjectDisk | undefined;
 }
 

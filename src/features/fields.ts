@@ -51,7 +51,7 @@ export const DONE_BY = {
 /** A list in an answer. */
 export const list = <T extends z.ZodType>(item: T) => z.array(item).readonly();
 
-/** A member only where it was given: what is left out is never `undefined`. */
+/** A member only if it was given: an absent one is never `undefined`. */
 export function given<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
   const made: { [P in K]?: V } = {};
   if (value !== undefined) made[name] = value;
@@ -67,7 +67,7 @@ export function whole(from: number, to: number) {
     .meta({ type: "integer", minimum: from, maximum: to });
 }
 
-/** The fields that operations share. What has a form of its own becomes a protocol type here and nowhere else. */
+/** The fields that operations share. A value with its own format becomes a protocol type here and nowhere else. */
 export const FIELDS = {
   agent: z.string().describe("an agent's name").transform(agentName),
   contact: z.string().describe("the person who writes to the agent, as the channel names them").transform(contactId),
@@ -99,13 +99,13 @@ export const FIELDS = {
   reason: z.string().max(1_000).describe("why, for the record").transform(untrusted),
 } as const;
 
-/** What stands in the record where nobody at the command line says why. */
+/** What the record says if the command line gives no reason. */
 export const NO_REASON = { reason: "no reason given" } as const;
 
 /** Of whom something is asked. */
 export const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
-/** What a list that grows takes. */
+/** The paging fields of a growing list. */
 export const PAGE = { limit: FIELDS.limit, after: FIELDS.after } as const;
 
 /** What its answer gives beside the list. */

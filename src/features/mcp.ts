@@ -2,7 +2,7 @@ import { type Actor, may } from "../protocol/index.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 import { type InputSchema, inputSchemaOf } from "./parse.ts";
 
-/** All operations, for tools that do them as somebody: `world` is there once the runtime is. */
+/** All operations, for tools that call them as an actor: `world` exists once the runtime does. */
 export interface OperationAccess {
   readonly list: readonly Operation[];
   readonly world: () => OperationContext;
@@ -27,6 +27,6 @@ export const mcpTool = ({ name, does, may: action, takes, at, command }: Operati
   },
 });
 
-/** The tools that an actor is told of: what its role may not do, it does not see. */
+/** The tools shown to an actor: it does not see what its role may not do. */
 export const mcpTools = (operations: readonly Operation[], actor: Pick<Actor, "role">): readonly McpTool[] =>
   operations.filter((operation) => may(actor, operation.may)).map(mcpTool);

@@ -25,7 +25,7 @@ import { type Naming, parsed } from "./parse.ts";
 /** A conversation, as the runtime gives it. */
 export type Thread = Awaited<ReturnType<Runtime["thread"]>>;
 
-/** A turn, as it is recorded. */
+/** A turn as recorded. */
 export type TurnRecord = Awaited<ReturnType<Runtime["turn"]>>;
 
 /** What operations work with. */
@@ -37,9 +37,9 @@ export interface OperationContext {
   readonly modelChoiceOf: (agent: Agent) => { readonly ref: ModelRef; readonly because: string };
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
-  /** What is known of a model: whether its price is. */
+  /** What is known about a model: whether it has a price. */
   readonly cardOf: (model: ModelRef) => { readonly priced: boolean };
-  /** That a model's window is a guess, and the key that sets it; nothing where it is known. */
+  /** Says that a model's window is a guess, and which key sets it; undefined if it is known. */
   readonly guessedWindow: (model: ModelRef) => string | undefined;
   /** Counts tokens as a turn of the agent would. */
   readonly counterOf: (agent: Agent) => Promise<CountTokens>;
@@ -50,22 +50,22 @@ export interface OperationContext {
   readonly clock: Clock;
 }
 
-/** A call as a door makes it: nobody has asked yet whether the actor may do it. */
+/** A call as a door makes it: the actor's rights have not been checked yet. */
 export interface DoorCall {
   readonly actor: Actor;
-  /** Aborted when the work has to stop: the server ends, or somebody pressed Ctrl-C. */
+  /** Aborted when the work must stop: the server ends, or the user pressed Ctrl-C. */
   readonly signal: AbortSignal;
   /** Shows how far long work has come; `share` is from 0 to 1. */
   readonly progress: (text: string, share?: number) => void;
 }
 
-/** Who asks, and how they are kept informed. */
+/** The actor of a call, and how it is kept informed. */
 export interface Call<May extends Action> extends DoorCall {
   /** Its role may do what the operation is for. */
   readonly actor: Allowed<May>;
 }
 
-/** What was given, before it was parsed, and how its fields are called where it came from. */
+/** The input before parsing, and the names of its fields at the door it came through. */
 export interface RawInput {
   readonly values: unknown;
   readonly naming: Naming;
@@ -74,7 +74,7 @@ export interface RawInput {
 /** How lines are printed at a door. */
 export interface Page {
   readonly style: Style;
-  /** What names the agent in a further command: ` --agent NAME`, or nothing where it is the first one. */
+  /** Names the agent in a further command: ` --agent NAME`, or empty for the first one. */
   readonly agentWords: string;
 }
 
@@ -93,9 +93,9 @@ export interface Declared<In extends z.ZodObject, May extends Action> {
    * by itself: `usage` is `strata usage`.
    */
   readonly name: string;
-  /** What it does, for every door: `List …`. The first sentence stands in lists of commands. */
+  /** What it does, for every door: `List …`. Lists of commands show the first sentence. */
   readonly does: string;
-  /** What the actor's role must be allowed, which is asked before anything is parsed. Whose data it is, the functions ask. */
+  /** What the actor's role must allow, checked before anything is parsed. The functions check whose data it is. */
   readonly may: May;
   /** The route; a name in braces is the field of that name. Left out for what concerns the files and all the data of this machine. */
   readonly at?: `${"GET" | "POST" | "DELETE"} /v1/${string}`;
@@ -115,37 +115,37 @@ interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends
   readonly run: (world: OperationContext, given: z.output<In>, call: Call<May>) => Promise<Value>;
   /** What people read. */
   readonly show: (value: Value, printing: Printing<z.output<In>, May>) => Lines;
-  /** What may be done next: beside the result, not a part of it. */
+  /** Suggested next steps: beside the result, not part of it. */
   readonly hints?: (value: Value, printing: Printing<z.output<In>, May>) => readonly string[];
   /** What could not be done, while the rest was: told beside the result, and a command ends with the first one's code. */
   readonly faults?: (value: Value, printing: Printing<z.output<In>, May>) => readonly StrataError[];
-  /** A turn that follows at once where somebody watches: a command runs it, over HTTP what it would answer waits. */
+  /** A turn that follows at once if the caller watches: a command runs it; over HTTP, what it would answer waits. */
   readonly follows?: (world: OperationContext, value: Value, call: Call<May>) => AsyncIterable<TurnEvent>;
 }
 
-/** An operation that does one thing after the other. What was done before one of them failed stays, and a command tells it. */
+/** An operation that does one thing after the other. What was done before a failure stays, and a command reports it. */
 interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>, May extends Action>
   extends Declared<In, May> {
-  /** What comes of each. */
+  /** The result of each. */
   readonly gives: Out;
   /** The field of the answer that holds them. */
   readonly list: string;
   readonly run: (world: OperationContext, given: z.output<In>, call: Call<May>) => AsyncIterable<Value>;
   readonly each: (value: Value, printing: Printing<z.output<In>, May>) => readonly string[];
-  /** What people read behind them where nothing failed. */
+  /** What people read after them if nothing failed. */
   readonly end?: (values: readonly Value[], printing: Printing<z.output<In>, May>) => readonly string[];
 }
 
 /** An operation that runs a turn. Over HTTP it answers with the turn's end, or with its events as they come. */
 interface TurnSpec<In extends z.ZodObject, May extends Action> extends Declared<In, May> {
   readonly turn: (world: OperationContext, given: z.output<In>, call: Call<May>) => AsyncIterable<TurnEvent>;
-  /** What is said where there was nothing to run for. */
+  /** The sentence if there was nothing to run for. */
   readonly idle: (given: z.output<In>) => string;
   /** What people read before it begins. */
   readonly before?: (printing: Printing<z.output<In>, May>) => Lines;
   /** What people read when it has begun, in place of whose turn it is. */
   readonly begun?: (event: TurnStart) => readonly string[];
-  /** What may be done next. */
+  /** Suggested next steps. */
   readonly hints?: (event: TurnStart, printing: Printing<z.output<In>, May>) => Lines;
 }
 
@@ -159,7 +159,7 @@ interface FileSpec<In extends z.ZodObject, May extends Action> extends Declared<
   readonly write: (world: OperationContext, given: z.output<In>, call: Call<May>) => Promise<Written>;
 }
 
-/** A file as it is written, piece by piece. */
+/** A file, written piece by piece. */
 export interface Written {
   readonly type: string;
   readonly text: Iterable<string> | AsyncIterable<string>;
@@ -185,7 +185,7 @@ export interface Answer {
 /** A turn as the doors pass it on. */
 export interface RunningTurn {
   readonly events: AsyncIterable<TurnEvent>;
-  /** What is said where there were none. */
+  /** The sentence if there were none. */
   readonly idle: string;
   readonly before: (page: Page) => Lines;
   readonly begun: ((event: TurnStart) => readonly string[]) | undefined;
@@ -203,22 +203,19 @@ export interface OperationBase {
   readonly name: string;
   readonly does: string;
   readonly may: Action;
-  /** None where it is done on this machine only. */
+  /** Undefined if it is done on this machine only. */
   readonly at: At | undefined;
   readonly takes: z.ZodObject;
   readonly command: CommandPart<string> | undefined;
 }
 
-/**
- * What comes before the value of a run: the message as it was stored, `busy` once if another turn has to end first, then the events of
- * its turns.
- */
+/** What precedes the value of a run: the message as stored, `busy` once if another turn has to end first, then the events of its turns. */
 export type RunEvent =
   | { readonly type: "received"; readonly event: StoredEvent }
   | { readonly type: "busy" }
   | TurnEvent;
 
-/** Where a run stands. */
+/** The state of a run. */
 export const RUN_STATES = ["queued", "running", "waiting", "done"] as const;
 
 export interface RunValue {
@@ -249,7 +246,7 @@ export interface RunOperation extends OperationBase {
 export type Operation =
   | RunOperation
   | (OperationBase & {
-      /** A series may take long, and ends where nobody waits for it any more. */
+      /** A series may take long, and ends once the caller has gone. */
       readonly kind: "value" | "series";
       readonly gives: z.ZodType;
       readonly list?: string;
@@ -329,7 +326,7 @@ export function seriesOperation<
   };
 }
 
-/** @throws what failed where nothing was done before */
+/** @throws the failure if nothing was done before it */
 async function asFarAsItCame<T>(work: AsyncIterable<T>) {
   const values: T[] = [];
   try {
@@ -393,6 +390,6 @@ function methodOf(word: string): At["method"] {
   return word === "DELETE" ? "delete" : "get";
 }
 
-/** The fields of a route that stand in its path. */
+/** The fields in a route's path. */
 export const pathFields = ({ path }: Pick<At, "path">): readonly string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);

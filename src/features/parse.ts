@@ -17,7 +17,7 @@ export function parsed<S extends z.ZodObject>(schema: S, values: unknown, naming
   const result = schema.safeParse(values);
   if (result.success) return result.data;
   const fields = Object.keys(schema.shape);
-  // One value may break several rules that are told in the same words.
+  // One value may break several rules that have the same message.
   const problems = [...new Set(result.error.issues.map((issue) => describeIssue(issue, values, { naming, fields })))];
   const many = problems.length === 1 ? "" : `${problems.length} problems: `;
   throw new StrataError("invalid_input", `${many}${problems.join("; ")}`, { in: naming.whole, problems });
@@ -74,16 +74,16 @@ function shortJson(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** What is known of a field from its schema: enough to read it from a word, and to tell how it is written. */
+/** What a field's schema says about it: enough to read it from a word, and to show how it is written. */
 export interface FieldShape {
   readonly name: string;
   readonly message: string;
   readonly required: boolean;
   readonly default?: unknown;
   readonly choices?: readonly string[];
-  /** What stands for its value where it is written, as in `--since <date>`: the schema's `title`. */
+  /** The placeholder for its value, as in `--since <date>`: the schema's `title`. */
   readonly place?: string;
-  /** What one word is read as; `text` where it may be several things. */
+  /** How one word is read; `text` if it may be several things. */
   readonly type: "text" | "number" | "flag" | "list";
 }
 
@@ -152,7 +152,10 @@ function typeOf({ type, const: only }: Json): FieldShape["type"] {
   return type === "array" ? "list" : "text";
 }
 
-/** Values that came as words, of a query or a command line, as their fields want them. What cannot be read stays as it is, and is refused with the rest. */
+/**
+ * Values given as words, in a query or on a command line, converted as their fields require. What cannot be read stays unchanged, and is
+ * refused with the rest.
+ */
 export function fromWords(fields: readonly FieldShape[], words: Readonly<Record<string, unknown>>) {
   const shapes = new Map(fields.map((field) => [field.name, field]));
   return Object.fromEntries(Object.entries(words).map(([name, word]) => [name, fromWord(shapes.get(name), word)]));

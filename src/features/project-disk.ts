@@ -4,9 +4,9 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent, CacheUse, Clock } from "../protocol/index.ts";
 import type { Timer } from "../turn/sources/index.ts";
 
-/** What stands in a file. */
+/** A file's content. */
 interface ReadFile {
-  /** Where it really is, links followed. */
+  /** Its real path, with links followed. */
   readonly real: string;
   readonly text: string;
   /** Bytes of the whole file, of which the text may be the beginning. */
@@ -15,7 +15,7 @@ interface ReadFile {
 
 /** How files are read. Nothing is thrown for what is not there. */
 export interface FileReader {
-  /** @throws Error with a sentence for what is no text, or may not be read */
+  /** @throws Error with a sentence if it is not text, or may not be read */
   readonly read: (path: string, most: number) => Promise<ReadFile | undefined>;
   readonly exists: (path: string) => Promise<boolean>;
   /** The names in a folder, sorted; none of a folder that is not there. */
@@ -23,7 +23,7 @@ export interface FileReader {
   readonly real: (path: string) => Promise<string | undefined>;
 }
 
-/** The folders that projects stand in, how they are read, and time. One for each program: what was read of it is shared by all agents. */
+/** The folders that projects are in, how they are read, and time. One for each program: all agents share what was read of it. */
 export interface ProjectDisk {
   /** The folder of the agent's strata.yaml. */
   readonly folderOf: (agent: Pick<Agent, "org" | "name">) => string | undefined;
@@ -63,10 +63,10 @@ async function readTextFile(path: string, most: number): Promise<ReadFile> {
   try {
     const entry = await file.stat();
     if (!entry.isFile()) throw new Error("it is no regular file");
-    // Its other name may be anywhere on the disk, also where no path of the project leads.
+    // Its other name may be anywhere on the disk, even outside the project.
     if (entry.nlink > 1)
       throw new Error("it is a hard link, whose file may be outside of the project; replace it with a copy");
-    // What was opened is what counts, whatever is put in its place meanwhile: Linux says of a descriptor where it is.
+    // The opened file counts, even if its path is replaced meanwhile: Linux gives a descriptor's real path.
     const real = process.platform === "linux" ? await readlink(`/proc/self/fd/${file.fd}`) : await realpath(path);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(entry.size, most)), 0);
     return { real, text: utf8(buffer.subarray(0, bytesRead)), size: entry.size };
@@ -112,7 +112,7 @@ export function upTo(root: string, folder: string): readonly string[] {
   return way;
 }
 
-/** What was asked for, and how it was come by. */
+/** The value, and how it was obtained. */
 export interface Cached<T> {
   readonly value: T;
   readonly use: CacheUse;
@@ -127,14 +127,14 @@ interface CachedFile<T> {
 
 /** Milliseconds that who begins a refresh waits for it, before it continues with what there is. */
 const PATIENCE = 50;
-/** Milliseconds after which a read that has not ended is begun once more. */
+/** Milliseconds after which an unfinished read is started again. */
 const GIVEN_UP = 30_000;
-/** So many values are kept. */
+/** How many values are kept. */
 const MOST = 200;
 
 /**
- * Stale while revalidate: what is younger than its time to live is given as it is. What is older is read again, once for all who ask,
- * behind what they do: they wait a moment, and take what there was. Where reading fails, that stays until the next time.
+ * Stale while revalidate: a value younger than its time to live is given unchanged. An older one is read again in the background, once for
+ * all callers: they wait a moment, and otherwise take the old value. If reading fails, that stays until the next time.
  */
 export function staleWhileRevalidate<T>({ clock, timer }: Pick<ProjectDisk, "clock" | "timer">) {
   const kept = new Map<string, CachedFile<T>>();

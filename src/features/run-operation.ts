@@ -34,7 +34,7 @@ interface RunSpec<
     given: z.output<In>,
     call: Call<May>,
   ) => AsyncGenerator<RunEvent, Value & RunValue>;
-  /** After so many seconds a door answers with `soFar`, and the run goes on. Left out: the door waits for the end. */
+  /** After this many seconds a door answers with `soFar`, and the run goes on. Without it the door waits for the end. */
   readonly seconds: (given: z.output<In>) => number | undefined;
   readonly soFar: (received: StoredEvent) => Value & RunValue;
   /** What people read after the events. */
@@ -66,7 +66,7 @@ export function runOperation<
   };
 }
 
-/** What a failed turn failed of, with the turn, so that a client can look at the record. */
+/** The error of a failed turn, with the turn, so that a client can look at the record. */
 export function failureOf({ turn, error }: Extract<TurnEvent, { type: "failed" }>): StrataError {
   return new StrataError(error.traits, error.message, { ...error.details, turn }, error);
 }

@@ -14,7 +14,7 @@ set. A command that fails says so in a sentence with the next step, and leaves w
 /** How wide the help is on the page. */
 const WIDTH = 100;
 
-/** The page of all commands, from the program's own help. The same program gives the same bytes, wherever it runs. */
+/** The page of all commands, from the program's own help. The same program gives the same bytes on every machine. */
 export async function commandsPage(): Promise<string> {
   const program = await createProgram(createContext(nowhere()));
   return `${[HEAD, ...sections(program)].join("\n\n")}\n`;

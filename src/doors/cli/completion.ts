@@ -73,7 +73,7 @@ interface Words {
   readonly options: readonly Word[];
 }
 
-/** The script for a shell. Pure; it asks no program while somebody types. */
+/** The script for a shell. Pure; it calls no program during typing. */
 function completionScript(shell: Shell, all: readonly Words[]): string {
   switch (shell) {
     case "bash":

@@ -1,6 +1,6 @@
 /**
- * The `strata` program: one file per command. It parses the command line and prints the app's results; it decides nothing,
- * and has no access to the database, models or prompts. `main.ts` connects the process to `run`; tests pass a terminal of their own.
+ * The `strata` program: one file per command. It parses the command line and prints the app's results; it decides nothing, and has no
+ * access to the database, models or prompts. `main.ts` connects the process to `run`; tests pass their own terminal.
  */
 export { commandsPage } from "./commands-page.ts";
 export { createProgram } from "./program.ts";

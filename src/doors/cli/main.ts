@@ -15,8 +15,7 @@ await import("../../app/entry/node-version.ts").catch((tooOld: unknown) => {
 });
 const { enableCompileCache } = await import("node:module");
 
-// Compiled once and kept in the system's folder for what is temporary: the next start takes about half as long. What is
-// imported before is compiled each time.
+// Compiled once and kept in the system's temporary folder: the next start takes about half as long. Earlier imports are compiled each time.
 enableCompileCache();
 const { StrataError } = await import("../../protocol/index.ts");
 const { run } = await import("./run.ts");
@@ -33,7 +32,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // Whoever read us has seen enough: `strata explain | head` is no failure. A terminal that is gone is told nothing.
+    // The reader has seen enough: `strata explain | head` is not a failure. A terminal that is gone gets no message.
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });
 }
@@ -46,6 +45,6 @@ const code = await run(process.argv.slice(2), terminal, (hear) => {
   process.on("unhandledRejection", hear);
 });
 
-// Not before all is written; and then even if a pipe that nobody reads or writes any more is still open.
+// Only once everything is written; and then even if a pipe without a reader or writer is still open.
 await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write("", done))));
 process.exit(code);

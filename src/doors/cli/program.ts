@@ -7,8 +7,8 @@ import { declareShared } from "./shell/options.ts";
 const WIDTH = 80;
 
 /**
- * The command line, declared; nothing runs before it parses. Without `argv` it is the whole one; else only the command that the line
- * names is loaded, and of the others their names are known.
+ * The command line, declared; nothing runs before it parses. Without `argv` it is complete; otherwise only the command that the line names
+ * is loaded, and the others are known by name.
  */
 export async function createProgram(context: Context, argv?: readonly string[]): Promise<Command> {
   const { stdout, stderr } = context.terminal;
@@ -21,7 +21,7 @@ export async function createProgram(context: Context, argv?: readonly string[]):
     .configureHelp({ showGlobalOptions: true, formatHelp, minWidthToWrap: 30 })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
-      // What is wrong with a command line is told to programs by `run`, as every other error is.
+      // `run` reports errors in the command line to programs, like every other error.
       writeErr: (text) => void (context.inJson || stderr.write(text)),
       getOutHelpWidth: () => stdout.columns ?? WIDTH,
       getErrHelpWidth: () => stderr.columns ?? WIDTH,
@@ -68,7 +68,7 @@ function overview(strata: Command, helper: Help): string {
   ].join("\n");
 }
 
-/** What is used every day, in the order in which it is met. */
+/** Everyday commands, in the order in which a user meets them. */
 const FIRST = [
   ["init", "copy a blueprint into this folder: strata.yaml, its layers and its lock"],
   ["start", "serve the REST API, and in a terminal open a chat"],
@@ -143,7 +143,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   completion: async () => (await import("./completion.ts")).declareCompletion,
 };
 
-/** Those of features that have no place of their own here come last. */
+/** Commands of features without a place of their own come last. */
 function allCommands(): Readonly<Record<string, () => Promise<Declare>>> {
   const others = NOUNS.filter((noun) => !Object.hasOwn(COMMANDS, noun));
   return { ...COMMANDS, ...Object.fromEntries(others.map((noun) => [noun, nounOf(noun)])) };

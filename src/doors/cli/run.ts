@@ -12,7 +12,7 @@ const USAGE = 2;
 /** What serves others continues after a stray error; every other command ends with it. */
 const GOES_ON = ["start", "chat"];
 
-/** Lets somebody hear of stray errors: thrown by a timer, or in a promise that nobody awaits. Only a process knows of them. */
+/** Reports stray errors: thrown by a timer, or in a promise that is never awaited. Only a process knows of them. */
 export type Strays = (hear: (thrown: unknown) => void) => void;
 
 /** Runs one command line (without `node` and the script) and returns the exit code. Never throws. */

@@ -10,10 +10,12 @@ import { openTurns, stopping } from "./turns.ts";
 
 /** What a server is made from. */
 export interface ServerParts extends Omit<HttpContext, "turns"> {
-  /** What is served, beside the routes that are written by hand. */
+  /** What is served, beside the hand-written routes. */
   readonly operations: readonly Operation[];
   readonly site: Site;
-  /** Who asks with that key or token; nobody for one that is not valid. An empty text where none was sent: it does the same work. */
+  /**
+   * The actor with that key or token; undefined if it is not valid. Called with an empty text if none was sent: that takes the same work.
+   */
   readonly actorOf: (secret: string) => Promise<Actor | undefined> | Actor | undefined;
   readonly health: () => Promise<HealthReport>;
   /** Of every error that a route may answer with. */
@@ -30,7 +32,7 @@ export interface Server {
   /** The same for programs in this process: `request("/health", …)`. */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
   /**
-   * Refuses new requests with 503, lets the turns and approved calls that run go on for so many milliseconds, and stops them then.
+   * Refuses new requests with 503, lets the turns and approved calls that run go on for this many milliseconds, and then stops them.
    * Resolves when each has ended.
    */
   readonly close: (drain?: number) => Promise<void>;
@@ -38,7 +40,7 @@ export interface Server {
 
 type Env = { Variables: { actor: Actor | undefined } };
 
-/** What a server of this machine alone answers without a key. Nothing private is told there. */
+/** What a server of this machine alone answers without a key. Nothing private is shown there. */
 const OPEN: readonly string[] = ["/", "/health"];
 
 /** The routes over what they answer with. Every request is let in by its host first, then by its key. */
@@ -50,7 +52,7 @@ export function createServer(parts: ServerParts): Server {
   server.use(async (context, next) => {
     await next();
     for (const [name, value] of HEADERS) context.res.headers.set(name, value);
-    // The next request on this connection would find nobody.
+    // This connection closes, so it must not be reused for the next request.
     if (isStopping) context.res.headers.set("connection", "close");
   });
   server.use(async (context, next) => {
@@ -97,7 +99,7 @@ async function actorOf(
   const secret = secretIn(req.raw.headers);
   const isOpen = parts.site.isLocal && OPEN.includes(req.path);
   if (secret === undefined && isOpen) return undefined;
-  // Asked also where none was sent: one that is missing, unknown, expired or revoked gets the same answer for the same work.
+  // Checked even if none was sent: a missing, unknown, expired or revoked secret gets the same answer for the same work.
   const actor = await parts.actorOf(secret ?? "");
   if (actor !== undefined || isOpen) return actor;
   throw unauthenticated("no valid key was sent");
@@ -195,7 +197,7 @@ async function responseOf(
   });
 }
 
-/** The fields of a query. A list may be there several times; of any other field nobody would know which one is meant. */
+/** The fields of a query. A list may occur several times; for any other field that would be ambiguous. */
 function queryOf({ shapes }: Route, fields: URLSearchParams): unknown {
   const doubled = [...new Set(fields.keys())].filter((name) => fields.getAll(name).length > 1);
   if (doubled.length === 0) return Object.fromEntries(fields);
@@ -237,7 +239,7 @@ export interface AgentHealth {
 export interface Health {
   readonly status: "ok" | "failing";
   readonly version: string;
-  /** Where it fails, for everybody else: how to learn why. */
+  /** If it fails, for callers other than operators: how to learn why. */
   readonly next?: string;
 }
 

@@ -198,7 +198,7 @@ describe("posting and streaming", () => {
       "answer",
     ]);
     for (const { type, data } of events) expect(at(data, "type")).toBe(type);
-    // The reply guard keeps a last word back that stands in a private layer, as `failed` does: a quote may begin with it.
+    // The reply guard holds back a last word that appears in a private layer, as `failed` does: a quote may begin with it.
     expect(events.slice(3, 6).map(({ data }) => at(data, "text"))).toEqual(["Hello ", "Ann\n\nevent: ", "failed"]);
   });
 
@@ -274,7 +274,7 @@ describe("an event that is sent twice", () => {
     expect(at(two.body, "done", "text")).toBe("Once.");
     const streamed = eventsOf(await (await stand.ask(...to(thread, body, { stream: true }))).text());
     expect(streamed.map(({ type }) => type)).toEqual(["received", "done", "answer"]);
-    // The channel knows it, so another of its threads is no new place for it.
+    // The channel knows it, so another of its threads is not a new place for it.
     const other = await stand.json(...to(await stand.open("ann", "other"), body));
     expect(at(other.body, "event", "thread")).toBe(thread);
     expect(await slots(stand, thread)).toEqual(["Hi!", "Once."]);

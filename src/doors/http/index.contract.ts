@@ -31,7 +31,7 @@ export const TOKEN = `sk_strata_${"a".repeat(43)}`;
 export const HERE = "127.0.0.1:4600";
 export const NOW = Date.UTC(2026, 10, 21, 9, 30);
 
-/** A request as a test writes it. What it leaves out is as it should be. */
+/** A request as a test writes it. Omitted fields have valid values. */
 export interface Asked {
   readonly body?: unknown;
   /** The body as it goes over the wire. */
@@ -71,7 +71,7 @@ function companion(org: string): Agent {
   return { ...agent, org: orgId(org), tools: agent.tools.filter((tool) => tool.startsWith("memory")) };
 }
 
-/** What a fixture's runtime is given besides. */
+/** Further parts of a fixture's runtime. */
 interface FixtureParts {
   readonly vault?: Vault;
   readonly steps?: readonly TurnSteps[];
@@ -190,7 +190,7 @@ function asking(server: Server): HttpFixture["ask"] {
   };
 }
 
-/** What stands at a path of a JSON value. */
+/** The value at a path of a JSON value. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inside, key) => {
     if (typeof inside !== "object" || inside === null) throw new StrataError("unexpected", `no ${key} in ${inside}`);

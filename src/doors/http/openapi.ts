@@ -43,7 +43,7 @@ function described(
 
 const ERROR_ANSWER: OtherAnswer = { status: 0, message: "What went wrong, and what to do next." };
 
-/** Answers of one status stand together, one type of content each. */
+/** Answers of one status are grouped, one type of content each. */
 function responses(answers: readonly OtherAnswer[]) {
   const byStatus = Map.groupBy(answers, ({ status }) => status);
   return Object.fromEntries(

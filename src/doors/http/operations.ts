@@ -132,7 +132,7 @@ async function respond(
   }
 }
 
-/** The pieces of a file once the first is there: what keeps it from beginning is an answer of its own, and no file that breaks off. */
+/** A file's pieces, once the first exists: an error before it gets a separate answer instead of a broken file. */
 async function begun(text: Iterable<string> | AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const pieces = (async function* () {
     yield* text;

@@ -6,7 +6,7 @@ const { ask, json } = await httpFixture();
 const LINE = "POST /v1/threads";
 const GOOD = { agent: "companion", contact: "ann" };
 
-/** What a good body begins with, so that only the rest can be what is refused. */
+/** A valid body's beginning, so that only the rest can be the reason for a refusal. */
 const text = JSON.stringify(GOOD).slice(0, -1);
 
 describe("a body", () => {

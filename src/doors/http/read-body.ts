@@ -14,7 +14,7 @@ const SLOWEST_BODY = 30_000;
 export const readBody = async (request: Request, timeout = SLOWEST_BODY): Promise<unknown> =>
   (await readSignedBody(request, timeout)).value;
 
-/** The same with its text, of which somebody has signed every byte. @throws StrataError as `readBody` */
+/** The same with its text, since the signature covers every byte. @throws StrataError as `readBody` */
 export async function readSignedBody(
   request: Request,
   timeout = SLOWEST_BODY,

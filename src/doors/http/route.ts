@@ -3,7 +3,7 @@ import type { Naming, OperationContext } from "../../features/index.ts";
 import { type Action, type Actor, asStrataError, type StrataError } from "../../protocol/index.ts";
 import type { Turns } from "./turns.ts";
 
-/** What the routes are given to answer with. */
+/** What the routes answer with. */
 export interface HttpContext extends OperationContext {
   readonly turns: Turns;
 }
@@ -22,19 +22,19 @@ export interface RawCall {
   readonly path: unknown;
   readonly query: unknown;
   readonly body: unknown;
-  /** What the client wants to be answered with, as its `Accept` header says. */
+  /** The type that the client wants, from its `Accept` header. */
   readonly accept: string | undefined;
   readonly gone: AbortSignal;
 }
 
-/** A route as the server holds it: its shapes to be told, and one function over a raw request. */
+/** A route as the server holds it: its shapes for the description, and one function over a raw request. */
 export interface Route {
   readonly method: "get" | "post" | "delete";
   /** As OpenAPI has it: `/v1/threads/{id}`. */
   readonly url: string;
   /** One line for the reader of the OpenAPI document. */
   readonly message: string;
-  /** What the actor's role must be allowed. */
+  /** What the actor's role must allow. */
   readonly may: Action;
   /** Where the answer is not `200` with JSON. */
   readonly otherwise?: readonly OtherAnswer[];
@@ -61,7 +61,7 @@ export function errorResponse(thrown: unknown): Response {
   const { status } = error.traits;
   const headers = {
     ...(status === 401 && { "www-authenticate": "Bearer" }),
-    // The rest of its body may still come: no next request can be told from it.
+    // The rest of its body may still come, so a next request could not be separated from it.
     ...(status === 408 && { connection: "close" }),
     ...((status === 503 || status === 429) && { "retry-after": String(error.details.retryAfter ?? AGAIN) }),
   };
@@ -70,6 +70,6 @@ export function errorResponse(thrown: unknown): Response {
 
 /** An error as programs get it. */
 export function errorBody({ code, message, details, traits: { retry, message: sentence } }: StrataError) {
-  // What nobody foresaw may hold anything: it is told in general only.
+  // An unforeseen error may contain anything: only a general message is shown.
   return { error: code === "unexpected" ? { code, message: sentence, retry } : { code, message, details, retry } };
 }

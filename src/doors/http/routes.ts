@@ -7,7 +7,7 @@ export function routesOf(operations: readonly Operation[]): readonly Route[] {
   const made = operations.flatMap((operation) =>
     operation.at === undefined ? [] : [routeOf(operation, operation.at)],
   );
-  // No usual sorting: of most routes neither stands before the other, and they stay in the order of their features.
+  // Not an ordinary sort: for most pairs of routes the order does not matter, and they keep the order of their features.
   const routes: Route[] = [];
   for (const route of made) {
     const at = routes.findIndex((other) => standsBefore(route, other));
@@ -16,7 +16,7 @@ export function routesOf(operations: readonly Operation[]): readonly Route[] {
   return routes;
 }
 
-/** Of two routes that fit one path, the one whose words are said stands before the one with a field there. */
+/** Of two routes that match one path, the one with a literal word comes before the one with a field there. */
 function standsBefore(one: Route, other: Route): boolean {
   const [some, others] = [one.url.split("/"), other.url.split("/")];
   const at = some.findIndex((word, n) => word !== others[n]);

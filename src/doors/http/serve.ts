@@ -36,15 +36,15 @@ export interface ServeOptions {
 
 /** A server that answers, and the key to it. */
 export interface Serving extends Listening {
-  /** The address with the operator's token behind `#`, where no server and no log sees it. */
+  /** The address with the operator's token after `#`, so that no server and no log sees it. */
   readonly link: string;
   /** The file with the token. */
   readonly tokenFile: string;
 }
 
 /**
- * Serves to whoever has the operator's token or a key; at another address than this machine's own, nobody else gets any answer, and
- * there has to be a key.
+ * Serves callers with the operator's token or a key; at an address that other machines reach, all others get no answer, and there must be a
+ * key.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file, `keys_missing`
  */
 export async function serveOperator(served: Served, options: ServeOptions): Promise<Serving> {
@@ -64,7 +64,7 @@ export async function serveOperator(served: Served, options: ServeOptions): Prom
   return { ...listening, link: `${listening.url}/#token=${token}`, tokenFile };
 }
 
-/** Who asks with a secret: the operator with the token, or whoever the key is for. */
+/** The actor with a secret: the operator with the token, or the key's actor. */
 export function actorsBy(
   { runtime, operator }: Pick<Served, "runtime" | "operator">,
   token: string,
@@ -86,18 +86,18 @@ async function healthOf({ runtime, operator, modelNameOf, data, version, trouble
 export interface Listening {
   readonly url: string;
   /**
-   * Refuses new requests with 503, lets the turns and approved calls that run go on for so many milliseconds, stops the others and waits for
-   * their ends, and ends all connections.
+   * Refuses new requests with 503, lets the turns and approved calls that run go on for this many milliseconds, stops the others and waits
+   * for their ends, and ends all connections.
    */
   readonly close: (drain?: number) => Promise<void>;
 }
 
-/** Answers that are on their way get so many milliseconds to arrive. */
+/** Answers on their way get this many milliseconds to arrive. */
 const FAREWELL = 1_000;
 
 /**
  * Listens until it is closed.
- * @param serverAt makes the server for the port it got, for a server must know its own name
+ * @param serverAt makes the server for the port it got, because a server must know its own name
  * @throws StrataError `port_taken`
  */
 export function listen(serverAt: (port: number) => Server, { host, port }: Address): Promise<Listening> {
@@ -105,7 +105,7 @@ export function listen(serverAt: (port: number) => Server, { host, port }: Addre
   let server: Server | undefined;
   // No request can come before the port is known: the server is there when the first one does.
   const fetch = (request: Request) => server?.fetch(request) ?? new Response(null, { status: 503 });
-  // The package would put its own Request and Response in the place of the global ones, for the models' fetch as well.
+  // The package would replace the global Request and Response with its own, for the models' fetch as well.
   const options = { fetch, hostname: host, port, overrideGlobalObjects: false };
   const begin = (got: number): Listening => {
     const made = serverAt(got);
@@ -125,7 +125,7 @@ export function listen(serverAt: (port: number) => Server, { host, port }: Addre
 }
 
 async function closeServer(listening: ServerType, server: Server, drain?: number): Promise<void> {
-  // It listens meanwhile: whoever asks now is told to come back, and not that nobody is there.
+  // It keeps listening meanwhile: new callers are asked to come back, instead of finding no server.
   await server.close(drain);
   const closed = new Promise<void>((done) => listening.close(() => done()));
   // Whoever does not read what was sent to them must not hold up the end.

@@ -9,7 +9,7 @@ import { at, httpFixture } from "./index.contract.ts";
 const PAGE = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
 const [, SECTION = ""] = /^## Signed messages\n([\s\S]*?)^## /m.exec(PAGE) ?? [];
 
-/** What the page shows: the block that is signed, the body that is posted, and whose signature it is. */
+/** The page's example: the signed block, the posted body, and the signature's owner. */
 function documented() {
   const [, signed = ""] = /^```\n([\s\S]*?)\n```$/m.exec(SECTION) ?? [];
   const [, body = ""] = /^```json\n([\s\S]*?)\n```$/m.exec(SECTION) ?? [];

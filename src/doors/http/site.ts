@@ -6,7 +6,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Where a server stands, as its clients may name it. */
+/** A server's address, under the names that its clients may use. */
 export interface Site {
   /** Whether only programs of this machine reach it: then `/` and `/health` answer without a key. */
   readonly isLocal: boolean;
@@ -16,16 +16,16 @@ export interface Site {
   readonly origins: ReadonlySet<string>;
 }
 
-/** Addresses that stand for all of a machine's own, and the one of them by which this machine reaches itself. */
+/** Addresses that mean all of a machine's own, each with the one by which this machine reaches itself. */
 const EVERYWHERE: ReadonlyMap<string, string> = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["::", "::1"],
 ]);
 
 /**
- * The names of a server that listens at an address. A page of another site may make a browser call this machine under a
- * name of its own; such a call names the wrong host or origin.
- * @param named hosts as `Host` gives them, with their port where it is not the usual one: what a proxy passes on
+ * The names of a server that listens at an address. A page of another site may make a browser call this machine under another name; such a
+ * call names the wrong host or origin.
+ * @param named hosts as `Host` gives them, with their port if it is not the usual one: what a proxy passes on
  */
 export function siteOf({ host, port }: Address, named: readonly string[] = []): Site {
   const local = ["127.0.0.1", "localhost", "[::1]"];

@@ -28,7 +28,7 @@ interface Open extends HttpFixture {
   readonly close: (drain?: number) => Promise<void>;
 }
 
-/** A model that says two words and a half, and the rest when it is told to continue. Half a word waits: it may become a private one. */
+/** A model that says two and a half words, and the rest when asked to continue. Half a word waits: it may become a private one. */
 function halting() {
   const [begun, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* send(): AsyncGenerator<ModelEvent> {
@@ -111,7 +111,7 @@ describe("over a socket", () => {
     const scope = { org: stand.operator.org, agent: agentName("companion"), contact: contactId("ann") };
     const said = () => replies(stand.store, scope);
     await vi.waitFor(async () => expect(await said()).toHaveLength(1));
-    // Nobody took the answer when it was given: it counts as said, and not as delivered before somebody asks for it.
+    // The answer was not read when it was given: it counts as said, and as delivered only once a client asks for it.
     expect(await said()).toMatchObject([{ status: "waiting", text: "Hello there, Annie" }]);
     const again = await (await post(stand, "wait")).json();
     expect(again).toMatchObject({ event: { status: expect.any(String) }, done: { text: "Hello there, Annie" } });
@@ -200,7 +200,7 @@ describe("over a socket", () => {
   });
 });
 
-/** What comes back for raw bytes. */
+/** The answer to raw bytes. */
 function answerTo(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -7,9 +7,9 @@ const FORM = /^sk_strata_[A-Za-z0-9_-]{43}$/;
 const CHANCE = 32;
 
 /**
- * The operator's token out of its file, which is made where there is none. Only this user may read the file.
- * @param random bytes of chance, from outside
- * @throws StrataError `file_not_found` where it cannot be read or written, `invalid_input` where it holds no token
+ * The operator's token from its file, which is created if missing. Only this user may read the file.
+ * @param random random bytes, from outside
+ * @throws StrataError `file_not_found` if it cannot be read or written, `invalid_input` if it holds no token
  */
 export function operatorToken(file: string, random: (n: number) => Uint8Array): string {
   const token = readToken(file) ?? makeToken(file, random);

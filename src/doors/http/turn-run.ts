@@ -11,7 +11,7 @@ interface TurnRunEnd {
 }
 
 /**
- * Server-sent events, one per event and named like it. The last is `done`, `waiting` or `failed`, or there is none where nothing waited; that
+ * Server-sent events, one per event and named like it. The last is `done`, `waiting` or `failed`, or there is none if nothing waited; that
  * of a run operation is `answer` or `failed`.
  */
 function eventStream(events: AsyncIterable<StreamEvent>): Response {
@@ -42,7 +42,7 @@ function forPrograms(event: StreamEvent): unknown {
   return event.type === "failed" ? { ...event, ...errorBody(event.error) } : event;
 }
 
-/** What a route that runs a turn may answer with instead. */
+/** The alternative answer of a route that runs a turn. */
 export const STREAM: OtherAnswer = {
   status: 200,
   message:
@@ -51,7 +51,7 @@ export const STREAM: OtherAnswer = {
   schema: z.string(),
 };
 
-/** What is asked of a route that runs a turn, and what it answers: the turn's end, or its events as they come. */
+/** The input of a route that runs a turn, and its answer: the turn's end, or its events as they come. */
 export const TURN_RUN = {
   query: z.strictObject({
     mode: z.enum(["wait", "stream"]).default("wait").describe("What the server answers with."),
@@ -67,13 +67,13 @@ interface TurnRun {
   readonly gone: AbortSignal;
 }
 
-/** Runs it, and answers as it was wished. `done` is null where there was nothing to run for. */
+/** Runs it, and answers in the requested form. `done` is null if there was nothing to run for. */
 export async function turnRun(turns: Turns, { begin, query, gone }: TurnRun) {
   const events = turns.run(begin, gone);
   return query.mode === "stream" ? streamed(events) : awaitTurnEnd(events);
 }
 
-/** What goes wrong before the first event is answered with its own status: the stream opens with that event. */
+/** An error before the first event gets its own status: the stream opens with that event. */
 async function streamed(events: AsyncIterable<StreamEvent>): Promise<Response> {
   const rest = events[Symbol.asyncIterator]();
   const begun = await rest.next();
@@ -84,7 +84,7 @@ async function streamed(events: AsyncIterable<StreamEvent>): Promise<Response> {
   return eventStream(all());
 }
 
-/** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
+/** The turn's successful end; undefined if there was no turn. @throws StrataError the turn's error */
 async function awaitTurnEnd(events: ReadableStream<TurnEvent>): Promise<TurnRunEnd> {
   let ended: TurnRunEnd = { done: null };
   for await (const event of events) {
@@ -95,7 +95,7 @@ async function awaitTurnEnd(events: ReadableStream<TurnEvent>): Promise<TurnRunE
   return ended;
 }
 
-/** What an operation of kind `run` may answer with instead of its value at the end. */
+/** The alternative answers of an operation of kind `run`, instead of its value at the end. */
 export const RUN_ANSWERS = (gives: z.ZodType): readonly OtherAnswer[] => [
   {
     status: 202,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { RunAnswer, RunEvent } from "../../features/index.ts";
 import { StrataError, type TurnEvent } from "../../protocol/index.ts";
 
-/** What a stream of server-sent events tells: the message as it was stored, the events of turns, and the value of a run at its end. */
+/** The content of a stream of server-sent events: the message as stored, the events of turns, and the value of a run at its end. */
 export type StreamEvent = RunEvent | { readonly type: "answer"; readonly answer: RunAnswer };
 
 /** The turns and decisions that a server runs. They continue when their client leaves, and stop when the server does. */
@@ -69,7 +69,7 @@ export function openTurns(watch: (event: TurnEvent) => void = () => undefined): 
   };
 }
 
-/** What a server that is being stopped says to new requests. */
+/** The answer of a server that is being stopped to new requests. */
 export const stopping = (): StrataError =>
   new StrataError("server_stopping", "the server is being stopped; send this again once it has been started");
 
@@ -83,7 +83,7 @@ async function* watched<Event extends StreamEvent>(
   }
 }
 
-/** Never throws: what goes wrong is told to the reader, if there still is one. */
+/** Never throws: errors are reported to the reader, if there still is one. */
 async function feed<Event extends StreamEvent>(
   events: AsyncIterable<Event>,
   to: ReadableStreamDefaultController<Event>,

@@ -47,7 +47,7 @@ export interface AgentApi {
   storeTrouble(actor: Allowed<"read">): Promise<string | undefined>;
   /** Gives an agent the record that it has under an earlier name. @throws StrataError as the store's `renameAgent` */
   rename(actor: Allowed<"operate">, agent: AgentName, was: AgentName): Promise<void>;
-  /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
+  /** What operators did with the agent, newest first, and to what. Text edits are listed by `textMoves`. */
   acts(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
 }
 
@@ -85,7 +85,9 @@ async function snapshot(access: AgentAccess, actor: Allowed<"read">, { life }: L
   };
 }
 
-/** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */
+/**
+ * How long a turn without a reply waits for an operator, in milliseconds. After that, a sender who still wants an answer has asked again.
+ */
 const UNANSWERED_FOR = 7 * 86_400_000;
 
 /** An edit that an agent made active by itself is shown so long; in milliseconds. It stays in the text's history. */
@@ -124,13 +126,13 @@ async function selfEdited({ parts, owner }: AgentAccess, active: readonly TextVe
   });
 }
 
-/** What an agent reported of turns that it began itself is shown so long, in milliseconds, and at most so many reports. */
+/** How long an agent's reports on turns that it began itself are shown, in milliseconds, and how many. */
 const REPORTED_FOR = 7 * 86_400_000;
 const MOST_REPORTS = 5;
 
 /**
- * What the agent reported of its newest turns that it began itself. What such a turn read of a contact may be in its words: these stay
- * where reading them is recorded.
+ * The agent's reports on the newest turns that it began itself. They may quote a contact, so they are shown only here, where reading them
+ * is recorded.
  */
 async function ownReports({ parts, owner }: AgentAccess): Promise<Attention["ownTurns"]> {
   const since = parts.clock.recorded() - REPORTED_FOR;
@@ -160,7 +162,7 @@ function attention(
       const since = parts.clock.recorded() - UNANSWERED_FOR;
       const except = [...closedChannels(parts), REPLAY];
       const unanswered = await parts.store.unanswered(owner, { since, except, limit: 100 });
-      // Who has no credits sleeps, whether a turn has noticed already or not.
+      // Without credits it sleeps, whether or not a turn has noticed already.
       const asleep = (await fundsOf(owner.agent))?.asleep;
       const active = await parts.store.activeTexts(owner);
       const passed = passedOver(access.agent, active);

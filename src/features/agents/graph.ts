@@ -1,4 +1,4 @@
-/** Who may ask whom, as a drawing. */
+/** A diagram of which agent may ask which. */
 import { z } from "zod";
 import { type Agent, type Allowed, isKept } from "../../protocol/index.ts";
 import { list } from "../fields.ts";
@@ -121,7 +121,7 @@ function columnsOf(nodes: readonly Node[], edges: readonly ShownEdge[]): readonl
   const placed = new Set<string>();
   let next = nodes.flatMap(({ name, entry }) => (entry ? [name] : []));
   while (placed.size < nodes.length) {
-    // Whom nobody reaches from outside begins anew.
+    // Agents that cannot be reached from outside start a new group.
     const [left] = nodes.filter(({ name }) => !placed.has(name));
     const column = next.length > 0 || left === undefined ? next : [left.name];
     for (const name of column) placed.add(name);

@@ -181,7 +181,7 @@ function actLines(found: readonly Act[], style: Style): readonly string[] {
   return table(COLUMNS, rows, style);
 }
 
-/** Which model answers for an agent, and why it cannot where it cannot. */
+/** The model that answers for an agent, or why it cannot answer. */
 export interface Answering {
   readonly agent: Agent;
   readonly model: string;
@@ -235,7 +235,7 @@ export function refusedParameters(
 
 export { askedLines, attentionLines, ownTurnLines, personLines, selfChangeLines, unansweredLines } from "./lines.ts";
 
-/** It shows what other features keep of an agent, so their words and sentences stand here, too. */
+/** It shows what other features keep of an agent, so their words and sentences appear here, too. */
 export const FEATURE: Feature = {
   name: "agents",
   needs: ["approvals", "deliveries", "drafts", "life", "logs", "skills", "texts"],

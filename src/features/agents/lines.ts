@@ -41,13 +41,13 @@ const COLUMNS = [
   { head: "source", least: 20 },
 ] as const;
 
-/** Who answers, as the end of "answered by": the model, or code, which may ask it. The model is `none` where there is no prompt to ask it with. */
+/** The end of "answered by": the model, or code, which may ask it. The model is `none` if there is no prompt to ask it with. */
 export function answererSays(model: string, handler: string | undefined): string {
   if (handler === undefined) return model;
   return model === "none" ? `${handler}, without a model` : `${handler}, which may ask ${model}`;
 }
 
-/** An agent as it is declared, for people; `shown` has beside it what was looked up. */
+/** A declared agent, for people; `shown` adds what was looked up. */
 export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, style: Style): readonly string[] {
   const { layers, model, guess, problem, file } = shown;
   const { name, version, tools, budgets, output } = agent;
@@ -89,7 +89,7 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
   ];
 }
 
-/** How it lives by itself, and whom it knows: nothing where it is as most agents are. */
+/** How it lives by itself, and its senders: empty for an ordinary agent. */
 function livingLines({ life, senders, inbox }: Pick<Agent, "life" | "senders" | "inbox">): readonly string[] {
   const { tick, credits, account } = life ?? {};
   const lives = [
@@ -138,7 +138,7 @@ export function attentionLines(of: Attention): readonly string[] {
   ];
 }
 
-/** What the agent proposes to change about itself, and what it has changed. */
+/** The agent's proposals to change itself, and the changes it has made. */
 export const selfChangeLines = (of: Attention): readonly string[] => [...waitingTextLines(of), ...editedTextLines(of)];
 
 /** That the agent asks whether it may do something. `doctor` says it by itself. */
@@ -161,7 +161,7 @@ function waitingLine(
   return `${count(open, what)} of ${agent} ${waits} for a person${late}: \`strata ${noun} list ${agent}\` shows ${them}`;
 }
 
-/** What the agent reported of its newest turn that it began itself: also what it asks there. */
+/** The agent's report on the newest turn that it began itself, including its question. */
 export function ownTurnLines({ agent, ownTurns }: Attention): readonly string[] {
   const [newest] = ownTurns;
   if (newest === undefined) return [];
@@ -176,7 +176,7 @@ export function ownTurnLines({ agent, ownTurns }: Attention): readonly string[] 
 /** Characters of a report. */
 const REPORT = 300;
 
-/** That turns left somebody without a reply. */
+/** Reports turns that left a sender without a reply. */
 export function unansweredLines({ agent, unanswered }: Pick<Attention, "agent" | "unanswered">): readonly string[] {
   const [newest] = unanswered;
   if (newest === undefined) return [];
@@ -206,7 +206,7 @@ export const AGENT = z
   })
   .meta({ id: "Agent" });
 
-/** A layer as it is declared. Text has tokens of its own; what is gathered again each turn has not. */
+/** A declared layer. Text has its own token count; layers gathered in each turn have none. */
 const DECLARED_LAYER = z.looseObject({
   id: z.string(),
   rank: z.number(),
@@ -217,7 +217,7 @@ const DECLARED_LAYER = z.looseObject({
   tokens: z.number().optional().describe("for a text in a file or in strata.yaml"),
 });
 
-/** An agent as it is declared, with all keys that it has. */
+/** A declared agent with all its keys. */
 export const DECLARED = z
   .looseObject({
     ...AGENT.shape,

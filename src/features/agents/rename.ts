@@ -1,16 +1,16 @@
 import { type AgentName, type Allowed, StrataError } from "../../protocol/index.ts";
 import { agentNamed, type Parts } from "../../turn/index.ts";
 
-/** What an agent is called now, and what it was called before. */
+/** An agent's present name and its earlier one. */
 interface Renaming {
   readonly agent: AgentName;
   readonly was: AgentName;
 }
 
 /**
- * Gives all that is kept of an agent that is no longer declared to one that is: in the record, and the files of its workspaces.
- * @throws StrataError `invalid_input` where the old name is still declared or the new one has a record of its own, `agent_not_found`,
- * `thread_busy` while a turn of it runs
+ * Moves everything kept of an agent that is no longer declared to one that is: the record, and the files of its workspaces.
+ * @throws StrataError `invalid_input` if the old name is still declared or the new one has its own record, `agent_not_found`, `thread_busy`
+ * while a turn of it runs
  */
 export async function renameAgent(parts: Parts, actor: Allowed<"operate">, { agent, was }: Renaming): Promise<void> {
   const { agents, store, clock } = parts;

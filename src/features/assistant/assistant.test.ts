@@ -126,7 +126,7 @@ function session(database: () => Promise<string | undefined>): void {
       status: "approved",
       decided: { by: "member", byId: "member:ann", sent: "At nine." },
     });
-    // Whom it serves stands in the tail: the prefix is the same for all members.
+    // The member it serves is named in the tail: the prefix is the same for all members.
     const ann = on.sent.at(-1);
     await on.ask("bob", "Hello");
     const bob = on.sent.at(-1);

@@ -41,7 +41,7 @@ export const KEYS = {
     tools: (declared: WrittenAssistant) => (declared?.operations ?? []).map(toolOf),
     check: (declared, { name, agents, refuse }) => {
       if (declared === undefined) return;
-      // That its members are the organization's, `business` checks: it may stand at the top of the file.
+      // `business` checks that its members belong to the organization; it may be at the top of the file.
       for (const [id, { agents: reached }] of Object.entries(declared.members)) {
         for (const [i, one] of reached.entries()) {
           if (one === name) refuse(["members", id, "agents", i], "an assistant does nothing to itself");

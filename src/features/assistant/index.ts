@@ -1,4 +1,6 @@
-/** Assistants: agents that serve members of the organization, each in conversations of their own, with tools that act with their rights. */
+/**
+ * Assistants: agents that serve members of the organization, each in separate conversations, with tools that act with the member's rights.
+ */
 
 import { z } from "zod";
 import {
@@ -27,7 +29,7 @@ function isMember({ role, id, contact: own }: Actor, contact: ContactId): boolea
 }
 
 /**
- * A member's own conversation: nobody else begins it or says anything there.
+ * A member's own conversation: only the member begins it or writes there.
  * @throws StrataError `not_allowed`
  */
 async function admit(_: unknown, { agent, scope: { contact }, actor }: Outside): Promise<void> {
@@ -51,7 +53,7 @@ const STEPS: TurnSteps = { admit, sources: (_parts, agent) => ({ member: served(
 
 const ID = "apr_01jd8k3v5x9m2q7r4t6w8y0zab";
 
-/** The member's word about a call of their own assistant: they have seen what it would do. */
+/** A member's decision about a call of their own assistant, after seeing what it would do. */
 const decideOwnCall = (verdict: "approved" | "denied") => {
   const verb = verdict === "approved" ? "confirm" : "deny";
   return operation({

@@ -1,6 +1,6 @@
 import { exchange, type KeptSample, open } from "../../store/index.contract.ts";
 
-/** A conversation: what an assistant has read stands in those of its members, and in no table of its own. */
+/** A conversation: what an assistant has read is kept in its members' conversations, without a separate table. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => exchange(store, await open(store, scope), words),
   reads: async (store, scope) => {

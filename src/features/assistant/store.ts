@@ -27,7 +27,7 @@ interface Quoting {
   readonly at: number;
 }
 
-/** Turns in which an assistant has read anything of a lineage, by the ids that stand in what its tools gave. */
+/** Turns in which an assistant has read anything of a lineage, found by the ids in its tools' results. */
 async function assistantsDerived(tx: Tx, retracting: Retracting): Promise<void> {
   const { org, lineages } = retracting;
   const assistants = await agentsWith(tx, org);

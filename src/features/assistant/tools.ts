@@ -37,7 +37,7 @@ import {
 
 type Offered = Extract<Operation, { readonly kind: "value" | "series" }>;
 
-/** What a member may do, and what answers with one value: all else is no tool. */
+/** Operations that a member may do and that answer with one value: only these become tools. */
 const isOffered = (operation: Operation): operation is Offered =>
   (operation.kind === "value" || operation.kind === "series") &&
   operation.at !== undefined &&
@@ -56,7 +56,7 @@ export const operationTools = (access: OperationAccess): ToolFamily => ({
   },
 });
 
-/** Fields that narrow the reach stand beside the operation's own. */
+/** Fields that narrow the reach, beside the operation's own. */
 const REACH = {
   agent: z.string().min(1).max(64).describe(AGENT_FIELD),
   contact: z.string().min(1).max(200).optional().describe(CONTACT_FIELD),
@@ -76,7 +76,7 @@ function operationTool(operation: Offered, access: OperationAccess): Tool {
     // An operation commits by itself, outside of the turn.
     effect: isReading(operation) ? "none" : "external",
     trust: "contact",
-    // Law 6: what somebody outside wrote may have led to the call. A person sees it before anything is done.
+    // Law 6: an outsider's message may have led to the call, so a person must approve it first.
     tainted: () => (isReading(operation) ? "run" : "ask"),
     decidedWith: (id) =>
       `\`strata assistant confirm ${id}\` or \`strata assistant deny ${id}\`, or \`POST /v1/assistant-calls/${id}/confirm\``,

@@ -50,7 +50,7 @@ export interface BlockChoice {
   readonly n: number;
   readonly verdict: "approved" | "rejected";
   readonly reason: Untrusted;
-  /** The active version that it replaces, where it was written for another. */
+  /** The active version that it replaces, if it was written for another. */
   readonly over?: number | undefined;
 }
 
@@ -106,7 +106,7 @@ async function setBlock(access: AgentAccess, of: BlockName, { text, reason }: Ne
   const { key, active, now, beside } = await passed(access, of, text);
   const checked = await checkBlock(text);
   if (checked.problem !== undefined) throw textRefused(access, key, `it ${checked.problem}`);
-  // What the agent saved becomes a person's own by being said again.
+  // A person adopts what the agent saved by writing it again.
   if (now?.readOnly === true && now.text === checked.text) throw standsAlready(access, key, "says that");
   const edit = {
     ...key,

@@ -34,7 +34,7 @@ async function desk(db: Store, calls: readonly object[]) {
   const all = async () =>
     (await blocks.blocks(OPERATOR, agent.name)).map((one) => [one.label, one.name, one.text, one.readOnly]);
   const versions = () => on.runtime.use(TEXT_API).textVersions(OPERATOR, agent.name, keyOf(AREA));
-  /** An instruction of the operator's, on a conversation of its own: nobody outside has a say in it. */
+  /** An operator's instruction in a separate conversation, without outside input. */
   const instruct = async (text: string, key = "own") => {
     const thread = await on.open(key);
     const event = { kind: "instruction", trust: "operator", channel: "test", at: on.time.at } as const;

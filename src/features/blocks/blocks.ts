@@ -14,7 +14,7 @@ import type { AgentOwner, Store } from "../../store/index.ts";
 import { contentProblem } from "../memories/index.ts";
 import { GONE, readBy } from "./wording.ts";
 
-/** What blocks are about: how the agent sees its own part, what holds for the business, how somebody likes things done. */
+/** What blocks are about: the agent's view of its role, facts about the business, a person's preferences. */
 export const LABELS = ["PersonaBelief", "BusinessFacts", "Preferences"] as const;
 export type Label = (typeof LABELS)[number];
 
@@ -32,7 +32,7 @@ export const keyOf = ({ label, name }: BlockName): TextKey & { readonly part: st
   part: `${label}/${name}`,
 });
 
-/** A block as it is now. */
+/** A block in its present state. */
 export interface Block extends BlockName {
   readonly text: string;
   /** A person saved it: the agent does not change it. */
@@ -64,7 +64,7 @@ export const trustOfBlock = ({ version: { trust, inputs } }: Pick<Block, "versio
 export const besideOf = (all: readonly TextPointer[], { part }: Pick<TextKey, "part">): readonly TextPointer[] =>
   all.filter((one) => isBlock(one) && one.part !== part);
 
-/** What a text says as a block, or why it cannot be one: the rest of a sentence. */
+/** The text as a block, or why it cannot be one: the rest of a sentence. */
 export async function checkBlock(text: string) {
   if (text === GONE) return { problem: "is how a deleted block looks; delete it instead" } as const;
   const problem = contentProblem(text);
@@ -73,7 +73,7 @@ export async function checkBlock(text: string) {
   return checked.problem === undefined ? checked : { problem: `is refused: ${checked.problem}` };
 }
 
-/** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */
+/** Law 6: a change with outside input waits for an operator, and so does one that the guard wants reviewed. */
 export function whyProposed(taint: Trust, { verdict, findings }: NewText["verdict"]): string | undefined {
   if (lowestTrust([taint, "agent"]) !== "agent") return readBy(taint);
   return verdict === "pass" ? undefined : flagged(findings);

@@ -28,7 +28,7 @@ async function asking(script: Parameters<typeof testRuntime>[0], later: LaterAns
   return { ...set, thread, now };
 }
 
-/** What the dispatcher would do now: how many tasks each job has, when the next is, and what came of them. */
+/** What the dispatcher would do now: each job's number of tasks, its next time, and the results. */
 async function dispatched({ runtime, now }: TestRuntime & { readonly now: { readonly is: number } }) {
   const world = { runtime, operator: OPERATOR, clock: { real: () => now.is }, isWanted: async () => true };
   const all: Record<string, { tasks: number; next: number | undefined }> = {};

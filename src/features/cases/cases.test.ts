@@ -76,7 +76,7 @@ describe("a layer that says what a fact of the conversation chooses", () => {
     expect(tail(first)).not.toContain("Sum up");
     expect(tail(second)).toContain("Do as the operator says.");
     expect(tail(third)).toContain("Sum up what was agreed.");
-    // Unframed: no line of it stands behind the sign of data.
+    // Unframed: none of its lines has the mark of data.
     expect(tail(third)).not.toMatch(/^\| .*Sum up/m);
     expect(second.prefix).toEqual(first.prefix);
     expect(third.prefix).toEqual(first.prefix);

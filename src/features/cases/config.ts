@@ -2,10 +2,10 @@ import { z } from "zod";
 import { type KindsOf, sourceForm } from "../../agents/index.ts";
 import { suggestion, trusted } from "../../protocol/index.ts";
 
-/** What stays the same for a whole conversation: a text that it chooses may stand in the prefix. */
+/** Constant for a whole conversation: a text that it chooses may be in the prefix. */
 export const OF_THREAD = ["channel", "caller"] as const;
 
-/** What may be another with each message, or with the clock: a text that it chooses stands in the tail. */
+/** May change with each message or with the clock: a text that it chooses goes in the tail. */
 export const OF_TURN = ["delivery", "hours", "kind", "line", "questions", "speaker"] as const;
 
 export type Fact = (typeof OF_THREAD)[number] | (typeof OF_TURN)[number];

@@ -44,14 +44,14 @@ const FACTS: Readonly<Record<Fact, (now: Now) => Promise<string | undefined>>> =
   speaker: async ({ newest }) => newest?.trust,
 };
 
-/** Whether another agent asks, on a channel of its own. */
+/** Whether another agent asks, on a separate channel. */
 const callerOn = ({ channels }: Pick<TurnParts, "channels">, channel: string): "agent" | "nobody" =>
   channels.some(({ name, answersCalls }) => name === channel && answersCalls) ? "agent" : "nobody";
 
 const isFact = (name: string): name is Fact => Object.hasOwn(FACTS, name);
 
 const steps: TurnSteps = {
-  // In the prefix stands what is the same for the whole conversation.
+  // The prefix holds only what is the same for the whole conversation.
   setup: async (parts, setup, { thread: { id, scope } }) => {
     const layers = setup.agent.layers.filter(({ source, scope: where }) => source.kind === "case" && where !== "turn");
     const { contact } = scope;

@@ -25,8 +25,8 @@ export type Kept = { readonly agent: AgentName } & (ContactRow | { readonly file
 /** What concerns a contact as a whole. */
 export interface ContactApi {
   /**
-   * All that an erasure would blank or remove, also at agents that were called for the contact, but for what turns of several senders sent.
-   * The access is recorded. @throws StrataError `not_allowed`, `agent_not_found`, `contact_not_found` where nothing is kept
+   * Everything that an erasure would blank or remove, also at agents that were called for the contact, except what turns of several senders
+   * sent. The access is recorded. @throws StrataError `not_allowed`, `agent_not_found`, `contact_not_found` if nothing is kept
    */
   everything(actor: Allowed<"operate">, wanted: Wanted): AsyncGenerator<Kept>;
 }
@@ -92,7 +92,7 @@ export const EXPORT = fileOperation({
   write: async ({ runtime }, { contact, agent }, { actor }) => {
     const tally = { lines: 0 };
     const all = runtime.use(CONTACT_API).everything(actor, { contact, agent });
-    // Looked for before the answer begins: where nothing is kept, that is the answer.
+    // Read before the answer begins: if nothing is kept, that is the answer.
     const first = await all.next();
     async function* lines(): AsyncGenerator<string> {
       for (let next = first; next.done !== true; next = await all.next()) {

@@ -15,7 +15,7 @@ const DEFER = z
     "Tools of the agent whose schemas are not sent until the agent looks for them with `more_tools`, which comes with this key. Good for tools that few conversations need. Everything else about them stays as it is. Default: none.",
   );
 
-/** Which tools stand behind one that finds them. */
+/** Which tools are hidden behind one that finds them. */
 export const KEYS = {
   defer: {
     ...agentKey(DEFER, {

@@ -50,7 +50,7 @@ function moreTools(): Tool {
 const schemaLine = ({ name, description, input }: ToolSchema): string =>
   `${schemaBegins(name)}${JSON.stringify(description)},"input":${JSON.stringify(input)}}`;
 
-/** The tools that are named; where none is, those that share the most words with what is looked for, a word of the name counting thrice. */
+/** The named tools; if none is named, those that share the most words with the search, a word of the name counting three times. */
 function searched(tools: readonly ToolSchema[], text: string): readonly ToolSchema[] {
   const asked = new Set(text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u));
   const named = tools.filter(({ name }) => asked.has(name.toLowerCase()));

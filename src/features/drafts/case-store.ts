@@ -19,7 +19,7 @@ interface CaseRow extends Pick<DecidedCase, "id" | "contact" | "at"> {
   readonly heard: string | null;
 }
 
-/** The newest drafts of an agent that were sent, as written or edited, in one step. `kinds` are those of events that somebody wrote. */
+/** The newest drafts of an agent that were sent, unchanged or edited, in one step. `kinds` are those of events that people wrote. */
 export async function decidedCases(
   tx: Tx,
   { org, agent }: AgentOwner,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentKey, type KindsOf, type StoredKeys, sourceForm } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 
-/** What becomes of what an agent wants to say: it goes out, it waits for a person, or nobody gets it. */
+/** What happens to an agent's reply: it is sent, waits for a person, or is not sent at all. */
 export const WAYS = ["send", "draft", "observe"] as const;
 export type Way = (typeof WAYS)[number];
 

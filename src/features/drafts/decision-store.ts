@@ -59,7 +59,7 @@ export interface DraftTable extends ContactScope {
   readonly retracted: number | null;
 }
 
-/** What somebody decided about one: `piece` names what was sent, `note` why it was not. */
+/** A decision about a draft: `piece` names what was sent, `note` why it was not. */
 export interface DraftActTable extends ContactScope {
   readonly draft: DraftId;
   readonly thread: ThreadId;
@@ -104,7 +104,7 @@ export interface Draft extends NewDraft {
   };
 }
 
-/** Which drafts a listing shows; left out, all. */
+/** Which drafts to list; all by default. */
 export interface DraftFilter {
   readonly status?: DraftStatus;
   readonly thread?: ThreadId;
@@ -117,10 +117,10 @@ interface QueuedReply extends Sending {
   readonly channel: string;
 }
 
-/** What a person says about a draft. The event tells the agent; it lands with the decision. */
+/** A person's decision about a draft. The event informs the agent; both are committed together. */
 export interface DraftDecision extends DoneBy {
   readonly verdict: Verdict;
-  /** What goes out; left out where nothing does. */
+  /** What is sent; absent if nothing is. */
   readonly sent?: {
     readonly text: string;
     readonly outbox: OutboxId;
@@ -203,7 +203,7 @@ export async function read(tx: Tx, row: DraftTable): Promise<Draft> {
   };
 }
 
-/** Drafts about which somebody decided, of one agent, in the order of the record from a link on. */
+/** Reviewed drafts of one agent, in the order of the record after a link. */
 export async function decidedAfter(
   tx: Tx,
   { org, agent }: AgentOwner,
@@ -233,7 +233,7 @@ export async function decidedAfter(
   });
 }
 
-/** What was sent to a contact after decisions before this time, the newest first; empty texts once the contact was erased. */
+/** What was sent to a contact after decisions before this time, newest first; empty texts once the contact was erased. */
 export async function sentBefore(
   tx: Tx,
   scope: ContactScope,
@@ -249,7 +249,7 @@ export async function sentBefore(
 export const LEFT = `not exists (select 1 from draft where draft.org = draft_act.org and draft.agent = draft_act.agent
   and draft.contact = draft_act.contact and draft.id = draft_act.draft and draft.retracted is not null)`;
 
-/** The newest drafts about which somebody decided, with their turns: nobody's words. */
+/** The newest reviewed drafts, with their turns, but without text. */
 export const decidedTurns = (
   tx: Tx,
   { org, agent }: AgentOwner,

@@ -64,7 +64,7 @@ const WITHHOLDING: OutgoingStep = {
     const { setup, lease, parts, extras } = turn;
     const { thread, events } = lease.claim;
     if (wayOf(setup.agent, thread.channel) === "observe") return { withheld: WORDING.isObserved };
-    // What is said before the turn waits is no reply yet.
+    // Text produced before the turn waits is not a reply yet.
     if (waits) return { withheld: WORDING.isDraft };
     const id = draftId(issueId("draft", parts.clock.real(), parts.random(10)));
     const line = events.findLast((event) => event.line !== undefined)?.line;
@@ -218,7 +218,7 @@ function draftLines(draft: DraftView, style: Style): readonly string[] {
   ];
 }
 
-/** What a person decides: to send it, to send another text, or to send nothing. */
+/** A person's decision: to send it, to send another text, or to send nothing. */
 export interface Deciding {
   readonly verdict: Verdict;
   /** With `edited`. */
@@ -336,7 +336,7 @@ const OPERATIONS: readonly Operation[] = [listDrafts, showDraft, approveDraft, e
 
 export const FEATURE: Feature = {
   name: "drafts",
-  // Its signature stands below a reply before that becomes a draft.
+  // The signature is added to a reply before it becomes a draft.
   needs: ["approvals", "deliveries", "organization"],
   keys: KEYS,
   store: DRAFT_STORE,

@@ -2,7 +2,7 @@ import type { EventId } from "../../protocol/index.ts";
 import { append, owner, plain, type Retracting, type Tx } from "../../store/index.ts";
 import { DECISION, type DraftTable, insert, linkOf, query } from "./decision-store.ts";
 
-/** What tells of decisions about drafts that are gone. */
+/** Decisions about drafts that were removed. */
 export async function draftsDerived(tx: Tx, retracting: Retracting): Promise<void> {
   for (const { scope, whole } of retracting.lineages()) {
     const { org, agent, contact } = scope;
@@ -17,7 +17,7 @@ const TOLD = `select event.id from draft join draft_act on draft_act.org = draft
     and event.at = draft_act.at and event.kind = ?
   where draft.org = ? and draft.agent = ? and draft.contact = ? and draft.turn in (select value from json_each(?))`;
 
-/** Drafts of turns of which nothing stays: nobody decides about them any more, and what they took the place of waits again. */
+/** Drafts of turns that are removed completely: they can no longer be decided, and the drafts they replaced wait again. */
 export async function retractDrafts(tx: Tx, retracting: Retracting): Promise<void> {
   const { n, by, byId, at } = retracting;
   for (const { scope, whole } of retracting.lineages()) {

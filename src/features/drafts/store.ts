@@ -80,12 +80,12 @@ export const DRAFT_STORE = {
     drafts: reading(drafts),
     draft: reading(draft),
     /**
-     * Decides about an open draft: of two decisions, the second is refused. What goes out stands in the outbox, in the thread's
-     * history and among the memories from then on.
+     * Decides about an open draft: of two decisions, the second is refused. What is sent appears in the outbox, in the thread's history and
+     * among the memories from then on.
      * @throws StrataError `draft_not_found`, `draft_decided`, `thread_not_found` when its contact was erased
      */
     decideDraft: writing(decideDraft),
-    /** Drafts about which somebody decided, in the order of the record from a link on. */
+    /** Reviewed drafts, in the order of the record after a link. */
     decidedAfter: reading(decidedAfter),
     /** The newest of them, with their turns. */
     decidedTurns: reading(decidedTurns),
@@ -210,7 +210,7 @@ const waitingDrafts = async (tx: Tx, { org, agent }: AgentOwner, until: number):
     )
   )[0] ?? 0;
 
-/** What a draft's status says follows from the acts and from the drafts that came after it. */
+/** A draft's status must follow from the decisions and from later drafts. */
 async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
   const odd = `select draft.id, draft.status, draft_act.verdict from draft left join draft_act
     on draft_act.org = draft.org and draft_act.agent = draft.agent and draft_act.contact = draft.contact and draft_act.draft = draft.id

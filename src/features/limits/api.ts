@@ -9,7 +9,7 @@ export interface LimitView extends Subject {
   readonly used: Used;
 }
 
-/** One contact and one key whose limits are listed as well. Left out, no contact and no key is. */
+/** One contact and one key whose limits are listed as well; none by default. */
 export interface LimitsWish {
   readonly contact?: ContactId | undefined;
   readonly key?: string | undefined;
@@ -27,7 +27,7 @@ export const LIMITS_API = featureApi<LimitsApi>("limits");
 
 /** What an agent may spend outside its turns, as on a trial. */
 export interface SpendLimit {
-  /** US dollars that are left to the agent and its organization; no limit: infinitely many. @throws StrataError `limit_reached` where nothing is left */
+  /** US dollars left to the agent and its organization; infinite without a limit. @throws StrataError `limit_reached` if nothing is left */
   left(): Promise<number>;
   count(dollars: number): Promise<void>;
 }
@@ -79,7 +79,7 @@ async function agentLimits(
   return subjects.map((subject, i) => ({ ...subject, used: used[i] ?? { calls: 0, spent: 0, held: 0 } }));
 }
 
-/** What an agent has used tells of its other contacts; what a key or the organization has used, of other agents. */
+/** An agent's use reveals its other contacts; a key's or the organization's use reveals other agents. */
 function isFor(actor: Allowed<"read">, kind: Kind): boolean {
   if (kind === "contact") return true;
   return actor.contact === undefined && (kind === "agent" || actor.agent === undefined);

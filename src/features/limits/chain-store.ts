@@ -9,7 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import { type AlsoStored, plain, type Tx, tables } from "../../store/index.ts";
 
-/** Which turn somebody pays for: the events that it was begun for, the run that it goes on with, the call that it answers. */
+/** What determines a turn's payer: the events that began it, the run that it continues, the call that it answers. */
 export interface PaidTurn {
   readonly events: readonly EventId[];
   readonly run?: TurnId;
@@ -24,10 +24,10 @@ export interface PayerTable extends ContactScope {
 
 const { query, insert } = tables<{ limit_payer: PayerTable }>();
 
-/** How many agents may call each other in a row before nobody looks who began. */
+/** How many agents may call each other in a row before the search for the initiator stops. */
 const LONGEST_CHAIN = 64;
 
-/** Notes who has posted the events. */
+/** Notes who posted the events. */
 export const paidBy =
   (payer: ActorId): AlsoStored =>
   async (tx, { org, agent, contact }, _thread, events) => {

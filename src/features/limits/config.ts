@@ -55,7 +55,7 @@ const LIMITS = z
   .optional()
   .describe("How often the model is called, and what that may cost. Default: no limits.");
 
-/** How much an agent may call its model. A member that an agent does not have stands for it at the top. */
+/** How much an agent may call its model. Members that an agent does not set come from the top of the file. */
 export const KEYS = { limits: sharedKey(agentKey(LIMITS), "members") };
 
 declare module "../../protocol/agent.ts" {

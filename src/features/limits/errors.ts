@@ -10,7 +10,7 @@ export const LIMIT_REACHED = errorKind("limit_reached", {
   message: "a limit of calls or of money would be crossed",
 });
 
-/** Who somebody is, in a sentence. */
+/** Names a counted subject in a sentence. */
 export function calledBy({ kind, agent, contact, name }: Counted): string {
   switch (kind) {
     case "organization":

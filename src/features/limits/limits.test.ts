@@ -75,7 +75,7 @@ describe("limits", () => {
       /could cost more than the contact ann of helper has left: \$0\.0300 of \$0\.04 a UTC day are spent; try again at 2026-11-22T00:00:00Z/,
     );
     expect(on.sent).toHaveLength(2);
-    // Asked for once more, no turn begins: nothing new is recorded.
+    // Asked for again, no turn begins, and nothing new is recorded.
     await expect(collect(on.runtime.run(OPERATOR, ann))).rejects.toMatchObject({ code: "limit_reached" });
     expect(await on.runtime.turns(OPERATOR, ann.id)).toHaveLength(3);
     expect(endOf(await on.say(await on.open("bob"), "Hi"))).toMatchObject({ type: "done", text: "Bob." });

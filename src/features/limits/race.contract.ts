@@ -9,8 +9,8 @@ import { asking } from "./store.contract.ts";
 import { LIMITS_STORE } from "./store.ts";
 
 /**
- * A program of its own, for tests in which several spend the same money: `node race.contract.ts <address> <count>`. All its calls are made at
- * once; it tells what each came to.
+ * A separate program, for tests in which several spend the same money: `node race.contract.ts <address> <count>`. It makes all its calls at
+ * once, and reports each result.
  */
 const [address = "", count = "0"] = process.argv.slice(2);
 const store = await openStore(address, { parts: await allParts() });

@@ -9,7 +9,7 @@ import { isKey, keyName, rulesFor, subjectsOf, subjectsOfChain } from "./subject
 /** How often a call that waits asks again: another may have been settled, or its turn cancelled. Milliseconds. */
 const LOOK = 1_000;
 
-/** So many refusals are remembered: a thread that is forgotten is refused once more. */
+/** How many refusals are remembered: a forgotten thread is refused again. */
 const MOST_REFUSALS = 10_000;
 
 /** A thread whose last turn was refused a call. It is asked for no other before then, unless its agent's limits change. */
@@ -99,7 +99,7 @@ function countsMoney(rules: Agent["limits"]): boolean {
   return [agent, contact, key, organization, ...Object.values(groups)].some((one) => one?.dollars !== undefined);
 }
 
-/** Who has posted what the turn is about, where that counts, and the agents that wait for its answer. */
+/** Who posted the turn's events, if that counts, and the agents that wait for its answer. */
 async function chainOf({
   parts,
   setup,

@@ -28,12 +28,12 @@ onEachDatabase("limits", [LIMITS_STORE], (opened) => {
       used: { spent: 0, held: 0.6 },
     });
     await limits.settle(ANN.org, { call: first.call, dollars: 0.25 });
-    // Told once more, it counts once.
+    // Settled again, it still counts once.
     await limits.settle(ANN.org, { call: first.call, dollars: 0.25 });
     const second = asking(of, 0.6);
     expect(await limits.take(ANN.org, subjects, second)).toBeUndefined();
     await limits.settle(ANN.org, { call: second.call, dollars: 0.6 });
-    // What is spent frees nothing before the next period.
+    // Spending frees nothing before the next period.
     expect(await limits.take(ANN.org, subjects, asking(of, 0.2))).toMatchObject({ until: NOW + 9 * MINUTE });
     expect(await limits.used(ANN.org, subjects, NOW)).toEqual([{ calls: 2, spent: 0.85, held: 0 }]);
     // A call that costs more than the whole limit never fits.

@@ -14,7 +14,7 @@ import { chainOf, type PayerTable } from "./chain-store.ts";
 export const KINDS = ["organization", "agent", "contact", "key", "group"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Whose calls are counted. `agent` and `contact` are empty where they are not part of it, `name` but for keys and groups. */
+/** Whose calls are counted. `agent` and `contact` are empty if they do not apply, `name` except for keys and groups. */
 export interface Counted {
   readonly kind: Kind;
   readonly agent: AgentName | "";
@@ -22,7 +22,7 @@ export interface Counted {
   readonly name: string;
 }
 
-/** What somebody may use: of calls in a minute, and of US dollars in the period that began at `since` and ends at `until`. */
+/** A subject's limit: of calls in a minute, and of US dollars in the period that began at `since` and ends at `until`. */
 export interface Allowed {
   readonly calls?: number;
   readonly money?: {
@@ -38,7 +38,7 @@ export interface Subject extends Counted {
   readonly allowed: Allowed;
 }
 
-/** What somebody has used. `held`: US dollars that are reserved for calls under way. */
+/** What a subject has used. `held`: US dollars that are reserved for calls under way. */
 export interface Used {
   readonly calls: number;
   readonly spent: number;
@@ -54,7 +54,7 @@ export interface Now {
 
 /** A call of the model that is about to be made. */
 export interface AskedCall extends Now {
-  /** An id of its own. */
+  /** A unique id. */
   readonly call: string;
   /** The most US dollars that it can cost. */
   readonly most: number;
@@ -64,7 +64,7 @@ export interface AskedCall extends Now {
   readonly holder: string;
 }
 
-/** Which limit a call would cross. `until`: from when on it may be made, if nothing else happens; left out, it never may. */
+/** The limit that a call would cross. `until`: from when on it may be made, if nothing else happens; absent if never. */
 export interface Crossed {
   readonly subject: Subject;
   readonly what: "calls" | "dollars";
@@ -79,7 +79,7 @@ interface SpentTable extends Counted {
   readonly dollars: number;
 }
 
-/** A call of somebody's. `dollars` are held for it, none once its program has died, and null once it is settled. */
+/** A subject's call. `dollars` are held for it, zero once its program has died, and null once it is settled. */
 interface CallTable extends Counted {
   readonly org: OrgId;
   readonly call: string;
@@ -98,7 +98,7 @@ const SOON = 5_000;
 /** Sums of dollars differ in their last digits by the order of the bills. */
 const ROUNDING = 1e-9;
 
-/** What keys, agents, contacts and organizations have used of their limits. Shared by all programs; only numbers stand in it. */
+/** What keys, agents, contacts and organizations have used of their limits. Shared by all programs; it contains only numbers. */
 export const LIMITS_STORE = {
   name: "limits",
   tables: {
@@ -132,15 +132,15 @@ export const LIMITS_STORE = {
   ],
   functions: ({ reading, writing }) => ({
     /**
-     * Reserves a call for all of them or for none. Gives the limit that it would cross for longest; nothing where it may be made.
+     * Reserves a call for all subjects or for none. Gives the limit that it would cross for longest; nothing if it may be made.
      * @throws StrataError `lease_lost`
      */
     take: writing(countCall),
-    /** The same without a call: who has nothing left. */
+    /** The same without a call: subjects with nothing left. */
     crossed: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) => crossed(tx, org, subjects, { at })),
-    /** A call has cost so much; told once more, nothing happens. */
+    /** Settles a call's cost; repeating it changes nothing. */
     settle: writing(settle),
-    /** What somebody has spent outside any turn. */
+    /** Spending outside any turn. */
     spend: writing(spend),
     used: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) =>
       inOrder(subjects, (subject) => usedBy(tx, org, subject, at)),

@@ -22,10 +22,10 @@ export function allowedBy({ calls, dollars, per = "day" }: Limit, at: number): A
   };
 }
 
-/** How an actor is called as a key: as in `strata key list`, and by its id where it is no such key. */
+/** An actor's name as a key: as in `strata key list`, or its id if there is no such key. */
 export const keyName = (payer: ActorId): string => payer.replace(/^key:/, "");
 
-/** Whether what the actor posts counts as a key's. What the program does by itself does not, and a contact's name is no key. */
+/** Whether the actor's posts count for a key. The program's own do not, and a contact's name is not a key. */
 export const isKey = (payer: ActorId): boolean => payer !== PROGRAM && !payer.startsWith("contact:");
 
 /** Everybody whose calls a turn's calls are, with what they may still do. */
@@ -53,8 +53,8 @@ export function subjectsOf(
 }
 
 /**
- * The same of agents that call one another, each under its own rules. Who is counted more than once is counted once, and may use the least
- * of what the agents say.
+ * The same for agents that call one another, each under its own rules. A subject that occurs more than once is counted once, with the
+ * lowest of the agents' limits.
  */
 export function subjectsOfChain(
   chain: readonly { readonly agent: Agent; readonly rules: Agent["limits"] }[],

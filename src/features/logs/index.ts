@@ -30,7 +30,7 @@ import { PROOF } from "../shapes.ts";
 import { conversation, type Logs } from "./source.ts";
 import { LOG_STORE, LOGGED, type LogHead, type SenderLog } from "./store.ts";
 
-/** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
+/** Conversations with each sender. Each read is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface LogApi {
   /** The last active first. */
   logs(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly LogHead[]>;
@@ -40,7 +40,7 @@ export interface LogApi {
 /** The functions of logs, as `runtime.use` gives them. */
 export const LOG_API = featureApi<LogApi>("logs");
 
-/** What was said with each sender, for operators. */
+/** Conversations with each sender, for operators. */
 export function logApi(parts: Parts): LogApi {
   return {
     logs: async (actor, name, limit, after) => listLogs(accessTo(parts, actor, name), { limit, after }),
@@ -48,7 +48,7 @@ export function logApi(parts: Parts): LogApi {
   };
 }
 
-/** Who has a log, the last active first. */
+/** Senders with a log, the last active first. */
 async function listLogs(access: AgentAccess, { limit, after }: Paging): Promise<readonly LogHead[]> {
   const heads = await access.parts.store.part(LOG_STORE).logs(access.owner, limit, after);
   await recordAct(access, "read logs", `senders: ${heads.length}`);
@@ -56,7 +56,7 @@ async function listLogs(access: AgentAccess, { limit, after }: Paging): Promise<
 }
 
 /**
- * What was said with one sender. The record names a thread of theirs, and not who they are.
+ * The conversation with one sender. The record names one of their threads, but not the sender.
  * @throws StrataError `not_allowed` for the agent itself, `invalid_id`
  */
 async function readLog(access: AgentAccess, sender: ContactId): Promise<SenderLog | undefined> {
@@ -154,7 +154,7 @@ export const FEATURE: Feature = {
   },
 };
 
-/** An agent's own turns answer nobody. */
+/** An agent's own turns have no sender. */
 function isLogged(turn: RunningTurn): boolean {
   const { scope } = turn.lease.claim.thread;
   if (isBatch(scope)) return true;

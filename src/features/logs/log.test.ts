@@ -205,7 +205,7 @@ describe("an agent with history: log", () => {
         ({ breakpoints }) => breakpoints.length > 0 && breakpoints.every(({ after }) => after.zone === "system"),
       ),
     ).toBe(true);
-    // The last edit's prefix was sent by nobody yet.
+    // The last edit's prefix has not been sent yet.
     await change("Wait. Then act.");
     await hear("bob", "Is it calm?");
     expect((await recorded("bob"))[1]?.prediction?.read).toBe(0);

@@ -21,7 +21,7 @@ export interface Logs {
 /** Tokens of what was said in one exchange, on average; its sender's frame, the days and who says it come on top. */
 const TOKENS_EACH = 50;
 
-/** The same for the newest: it stands whole up to about what the log keeps of it, in compact mode up to an ordinary length. */
+/** The same for the newest: it is shown whole up to about what the log keeps of it, in compact mode up to an ordinary length. */
 const NEWEST = { full: 375, compact: 150 } as const;
 
 /** Bytes of a side that are enough to be understood: sixty letters, or twenty signs of a script that needs fewer. */
@@ -34,7 +34,7 @@ export const WORDING = {
     "Earlier exchanges with each sender, oldest first, shortened; `you` = your replies, `proven` = what they signed:",
 } as const;
 
-/** The last exchanges with each sender of the turn, and with nobody else. */
+/** The last exchanges with each sender of the turn, and no one else's. */
 export async function conversation(
   { entries, compact }: Extract<Source, { kind: "conversation" }>,
   context: GatherContext & { readonly logs: Logs },
@@ -66,7 +66,7 @@ export async function conversation(
   };
 }
 
-/** One exchange as it is shown, each side on a line of its own. */
+/** One exchange as shown, each side on its own line. */
 interface ShownExchange extends Pick<Exchange, "at"> {
   readonly sides: readonly Side[];
 }
@@ -77,7 +77,7 @@ interface Side {
 }
 
 interface Room {
-  /** How many exchanges are told of, and the tokens of the newest. */
+  /** The number of exchanges shown, and the tokens of the newest. */
   readonly most: number;
   readonly newest: number;
   readonly count: CountTokens;
@@ -128,15 +128,14 @@ function cutWithin(
 const tokensOf = (exchanges: readonly ShownExchange[], count: CountTokens): number =>
   exchanges.reduce((sum, { sides }) => sum + sides.reduce((some, { text }) => some + count(text), 0), 0);
 
-/** All of one sender in one frame. What the agent said is in it with what it was an answer to, so it is trusted as that is. */
+/** All of one sender in one frame. The agent's replies are framed with the messages they answer, so they are trusted no more than those. */
 function exchangesItem(contact: ContactId, exchanges: readonly ShownExchange[]): ContentItem {
   const at = exchanges.at(-1)?.at ?? 0;
   return { kind: "data", trust: "contact", at, name: untrusted(contact), text: untrusted(renderExchanges(exchanges)) };
 }
 
 /**
- * Each side on a line of its own, under its day, that begins with the platform's words: nothing that was said can look as if the
- * other had said it, or as if it were signed.
+ * Each side is on its own line, under its day, and begins with the platform's words: no message can pose as the other side, or as signed.
  */
 function renderExchanges(exchanges: readonly ShownExchange[]): string {
   const lines: string[] = [];

@@ -38,7 +38,7 @@ const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { ...lea
 const talk = (store: Store, thread: Thread, text: string, more: RunOptions = {}) =>
   exchange(store, thread, text, logged(more));
 
-/** What the contact itself wrote. */
+/** The contact's own messages. */
 const isOwn = ({ kind, trust }: NewEvent): boolean => kind === "message" && trust === "contact";
 
 const wordsOf = ({ content }: NewEvent): string =>
@@ -168,7 +168,7 @@ function limits(openStore: OpenStore): void {
       const [one, two] = [await open(store), await open(store, ANN, "second")];
       for (let i = 1; i <= 23; i++) await talk(store, i % 2 === 0 ? one : two, `message ${i}`);
       expect(await bodies(store)).toEqual(Array.from({ length: 20 }, (_, i) => `message ${i + 4}`));
-      // What is no more in the log is still in the record.
+      // What has left the log is still in the record.
       expect((await store.slots(ANN, two.id))[0]).toMatchObject({ text: "message 1" });
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();

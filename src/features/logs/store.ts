@@ -34,7 +34,7 @@ import {
   tables,
 } from "../../store/index.ts";
 
-/** Which of its sender's messages a turn answered: the words stand with the message and the turn. */
+/** Which of its sender's messages a turn answered: the text stays with the message and the turn. */
 interface ExchangeTable extends ContactScope {
   readonly number: Generated<number>;
   readonly event: EventId;
@@ -55,14 +55,14 @@ export interface Exchange {
   readonly at: number;
 }
 
-/** What was said with one sender, the oldest first. */
+/** The conversation with one sender, oldest first. */
 export interface SenderLog {
   readonly contact: ContactId;
   readonly entries: readonly Exchange[];
   readonly lastActivity: number;
 }
 
-/** A sender who has a log. */
+/** A sender with a log. */
 export interface LogHead {
   readonly contact: ContactId;
   readonly entries: number;
@@ -73,9 +73,9 @@ export interface LogHead {
 export const LOGGED = outcomePart<true>();
 
 /**
- * Logs of what the senders themselves wrote, for agents with `history: log`; what operators or the platform say on their threads is
- * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where `LOGGED` is set and it has a reply. The oldest entries
- * of a sender go first, and of too many senders the one silent for longest.
+ * Logs of what the senders themselves wrote, for agents with `history: log`; messages of operators or the platform on their threads are not
+ * entries. A turn's commit keeps it within `CONVERSATION_LIMITS`, if `LOGGED` is set and it has a reply. A sender's oldest entries go
+ * first, and of too many senders the one silent for longest.
  */
 export const LOG_STORE = {
   name: "logs",
@@ -93,7 +93,7 @@ export const LOG_STORE = {
 
 /** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
 async function logTurn(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
-  // What is said in a turn of several is in its senders' own.
+  // The messages of a turn of several senders are in the senders' own turns.
   if (
     done === undefined ||
     isBatch(scope) ||
@@ -103,7 +103,7 @@ async function logTurn(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> 
   )
     return;
   const { claim, outcome } = done;
-  // What others say on the thread is no word of the sender's: a turn on that alone leaves nothing here.
+  // Others' messages on the thread are not the sender's: a turn on those alone leaves no entry.
   const said = claim.events.filter(({ kind, trust }) => kind === "message" && trust === "contact");
   if (said.length === 0) return;
   const isNew = (await tx.first(anyOf(owner(scope)))) === undefined;
@@ -141,7 +141,7 @@ const dropped = fixed((at: ContactScope & { readonly number: number }) =>
   query.deleteFrom("exchange").where((eb) => eb.and({ ...owner(at), number: at.number })),
 );
 
-/** Of too many senders the one goes that is silent for longest; never the one who has just spoken, whatever its clock says. */
+/** Of too many senders, the one silent for longest is dropped; never the one who has just written, whatever its clock says. */
 async function dropSilent(tx: Tx, { org, agent, contact }: ContactScope): Promise<void> {
   const others = (await tx.all(heads({ org, agent }))).filter((head) => head.contact !== contact);
   const silent = others.sort((a, b) => b.lastActivity - a.lastActivity || b.newest - a.newest);
@@ -258,7 +258,7 @@ const ANSWERED = `select 1 from turn_event
   and turn.status ${KEPT_ENDINGS} and turn.words is not null and event.kind = 'message'
   and event.trust = 'contact'`;
 
-/** Entries that name what no turn answered then, or what its sender did not write: nobody but the commit of that turn writes one. */
+/** Entries that name what no turn answered then, or what its sender did not write: only the commit of that turn may write one. */
 async function checkEntries(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
   const strange = `select turn, event from exchange where org = ? and not exists (${ANSWERED}) order by number limit 100`;
   const found = await tx.all(plain<Pick<Exchange, "turn" | "event">>(strange, org));

@@ -1,4 +1,4 @@
-/** The response cache: who asks the same again gets the same reply, without a call of the model. */
+/** The response cache: the same question again gets the same reply, without a call of the model. */
 import {
   canonicalJson,
   type Digest,
@@ -44,13 +44,13 @@ export const FEATURE: Feature = {
   },
 };
 
-/** Where several senders wrote, a reply is no one's alone. */
+/** A reply to several senders belongs to none of them alone. */
 const isCached = ({ setup, lease }: RunningTurn): boolean =>
   setup.agent.responseCache !== undefined && lease.claim.batchMembers === undefined;
 
 /**
- * All that is sent, to which model and by which version of the agent; but not when the messages came that are answered. An agent that is told
- * the time is asked something else each time.
+ * Everything that is sent, the model and the version of the agent; but not the times of the messages. An agent that reads the time gets a
+ * different question each time.
  */
 function askedBy({ setup }: RunningTurn, { request, events }: ModelCall): Digest {
   const instants = events.map(({ at }) => at);

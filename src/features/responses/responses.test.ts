@@ -91,7 +91,7 @@ describe("003.47 the response cache", () => {
   });
 
   describe("003.20 of what a handler asks by `complete`", () => {
-    /** Asks in the words of the message, with the parameter that stands in it, and shows what it was answered. */
+    /** Asks in the words of the message, with the parameter it contains, and shows the answer. */
     const ASKS =
       "export default async ({ text }, meta, { complete }) => { const [message, maxTokens = '50'] = text.split('|'); return { payload: [...(await complete({ message, maxTokens: Number(maxTokens) })).text].join('') }; };";
     const asking = (change: Partial<Agent> = {}) => runtimeOf(cached({ handler: handlerOf(ASKS), ...change }));

@@ -13,7 +13,7 @@ interface ResponseTable extends ContactScope, KeptResponse {}
 
 const { query, insert } = tables<{ response: ResponseTable }>();
 
-/** Of the newest replies to a contact, so many are kept. */
+/** How many of the newest replies to a contact are kept. */
 const MOST = 100;
 
 /** The replies of a turn that ends well. */
@@ -43,7 +43,7 @@ export const RESPONSES_STORE = {
   erase: async (tx, { org, agent, contact }) => {
     await tx.run(plain("delete from response where org = ? and agent = ? and contact = ?", org, agent, contact));
   },
-  // What was asked since then may quote what is gone.
+  // Later questions may quote what was removed.
   retract: async (tx, { lineages }) => {
     for (const { scope, since } of lineages()) {
       const { org, agent, contact } = scope;

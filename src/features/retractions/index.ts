@@ -21,11 +21,11 @@ export const NOT_FOUND = errorKind("event_not_found", {
   message: "no event of that id is in reach, or it was retracted already",
 });
 
-/** What is taken back. */
+/** Retractions. */
 export interface RetractionApi {
   /**
-   * Takes an event back with all that came from it. What a program derives is worked out again without it; what a model wrote goes, and is written
-   * again by the next summary or digest. Running turns of the contact end as failed, and their messages wait.
+   * Retracts an event with all that came from it. What a program derives is computed again without it; what a model wrote is removed, and
+   * the next summary or digest writes it again. Running turns of the contact end as failed, and their messages wait.
    * @throws StrataError `event_not_found`
    */
   retract(actor: Allowed<"operate">, id: EventId, reason: string): Promise<Retracted>;

@@ -62,7 +62,7 @@ function retracting({
     retract: (id: EventId) => runtime.use(RETRACTION_API).retract(OPERATOR, id, "a mistake"),
     slots: async (thread: Thread) => (await runtime.slots(OPERATOR, thread.id)).map(({ text }) => String(text)),
     last: () => JSON.stringify(sent.at(-1)),
-    /** Where a word stands in the database, and what `verify` finds. */
+    /** Where a word appears in the database, and what `verify` finds. */
     left: async (word: string) => {
       const stored = (await store.part(EVERYTHING).everything(ORG)).split("\n");
       const problems = (await collect(store.verify(ORG))).filter(({ type }) => type === "problem");

@@ -32,10 +32,10 @@ export const CONTACTS = ["ann", "bob", "cleo"];
 const FACTS = ["Likes tea with milk.", "Rides a green bicycle.", "Lives near the harbour.", "Works on Fridays."];
 const THINGS = ["a battery swap", "a new saddle", "wheel truing", "a full service"];
 
-/** A word that stands in one message alone, and in all that only that message led to. */
+/** A word that appears in one message alone, and in all that only that message led to. */
 export const canaryOf = (step: number): string => `zqx${step}wv`;
 
-/** What the contact of a step writes: the model is told by it what to do. */
+/** What the contact of a step writes, which says what the model should do. */
 const saying = ({ kind, pick }: Extract<Step, { do: "say" }>, step: number): string => {
   const word = canaryOf(step);
   if (kind === "save")
@@ -203,7 +203,7 @@ export async function openOffice(store: Store, part: typeof EVERYTHING) {
     }
   }
 
-  /** What is made again by the next summary and the next digest, and by an operator's word. */
+  /** What the next summary and the next digest make again, and an operator's decision. */
   async function settle(): Promise<void> {
     on.time.at += 48 * 60 * MINUTE;
     for (const contact of CONTACTS) await sumUp(contact);
@@ -236,7 +236,7 @@ export async function openOffice(store: Store, part: typeof EVERYTHING) {
       const memories = all.map(
         ({ id: _, turn: __, sources = [], supersedes, supersededBy, session: ___, ...rest }) => ({
           ...rest,
-          // What the platform told along with a message may have gone along with another one.
+          // The platform's additions to a message may have accompanied another one.
           sources: sources.flatMap((one) => labels.get(one) ?? contents.get(one) ?? []).sort(),
           ...(supersedes !== undefined && { supersedes: contents.get(supersedes) ?? "gone" }),
           ...(supersededBy !== undefined && { supersededBy: { at: supersededBy.at } }),
@@ -305,7 +305,7 @@ function sorted<T>(rows: readonly T[]): readonly T[] {
 
 export const digestOfState = (state: unknown): string => digestOf(canonicalJson(JSON.parse(JSON.stringify(state))));
 
-/** Steps by chance, from a number. */
+/** Random steps from a seed. */
 export function randomSteps(seed: number, length: number): readonly Step[] {
   let state = seed * 2_654_435_761 + 1;
   const below = (n: number): number => {
@@ -338,7 +338,7 @@ export function randomSteps(seed: number, length: number): readonly Step[] {
   return steps;
 }
 
-/** What differs where one step was retracted, from where it never was: nothing. */
+/** The differences between a run in which one step was retracted and a run without that step: there must be none. */
 export async function twins(
   open: () => Promise<Store>,
   part: typeof EVERYTHING,

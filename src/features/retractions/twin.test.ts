@@ -3,7 +3,7 @@ import { allParts } from "../../app/entry/features.ts";
 import { EVERYTHING, onEachDatabase } from "../../store/index.contract.ts";
 import { randomSteps, twins } from "./twin.contract.ts";
 
-/** So many runs in each database; `checks/unlearn.ts` makes as many as it is told. */
+/** How many runs in each database; `checks/unlearn.ts` makes any number. */
 const RUNS = 2;
 
 onEachDatabase("unlearning", [...(await allParts()), EVERYTHING], (open) => {

@@ -1,6 +1,6 @@
 import { type KindsOf, sourceForm } from "../../agents/index.ts";
 
-/** What the platform says of itself. It stands in the prefix: it changes with another model, machine or tool alone. */
+/** What the platform says about itself. It is in the prefix: it changes only with another model, machine or tool. */
 export const SOURCES = {
   tools: sourceForm({
     fills: "the agent's tools, a line each",

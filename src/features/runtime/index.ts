@@ -41,7 +41,7 @@ function runtimeLine({ machine }: TurnParts, { agent, model }: TurnSetup): Trust
 
 const oneLine = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
-/** The first sentence of each tool's description: the whole of it stands in the request's tools. */
+/** The first sentence of each tool's description: the whole of it is in the request's tools. */
 function toolLines({ tools }: TurnParts, { agent }: TurnSetup): LayerContent {
   const schemas = tools.schemas(agent.tools, agent);
   if (schemas.length === 0) return { kind: "empty", because: "the agent has no tools" };

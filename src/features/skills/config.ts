@@ -54,7 +54,7 @@ declare module "../../protocol/agent.ts" {
   interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
-/** What is declared of skills' folders, with what holds where nothing is said. */
+/** The declaration of skills' folders, with the defaults. */
 export type SkillRules = NonNullable<z.output<typeof SKILL_FOLDERS>>;
 
 export const skillRules = ({ skillFolders }: Pick<Agent, "skillFolders">): SkillRules =>

@@ -64,11 +64,11 @@ export const FEATURE: Feature<FilePorts> = {
   },
 };
 
-/** A skill that was left out, in a sentence. */
+/** A skipped skill, in a sentence. */
 export const badSkillLine = ({ path, message: sentence }: BadSkill): string =>
   printable(`${path} is left out: ${sentence}`);
 
-/** What is left out, cut, hidden or said twice among an agent's skills in folders, with file and line. */
+/** What is skipped, cut, hidden or repeated among an agent's skills in folders, with file and line. */
 export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<readonly FileProblem[]> {
   if (agent.skillFolders === undefined) return [];
   const { skills, bad } = (await skillsOn(disk)(agent)).value;
@@ -102,7 +102,7 @@ export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<re
   return [...found, ...most];
 }
 
-/** The line that a note begins with, where it names one. */
+/** The line that a note begins with, if it names one. */
 function withLine(note: string): Omit<FileProblem, "path"> {
   const [, before = "", line, sentence = ""] = /^(left out: |)line (\d+): (.*)$/su.exec(note) ?? [];
   return line === undefined ? { message: note } : { line: Number(line), message: `${before}${sentence}` };

@@ -19,7 +19,7 @@ export interface FolderSkill {
   readonly text: Trusted;
   readonly notes: readonly string[];
   readonly isCut: boolean;
-  /** What the guard finds in it, where an operator has to look at it first. */
+  /** The guard's finding, if an operator has to review it first. */
   readonly waits?: string;
 }
 
@@ -65,7 +65,7 @@ interface Where {
   readonly rules: SkillRules;
 }
 
-/** So many entries of a folder are looked at. */
+/** How many entries of a folder are read. */
 const MOST = 500;
 
 async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rules }: Where): Promise<SkillsFound> {
@@ -74,7 +74,7 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
   const skills: FolderSkill[] = [];
   const bad: BadSkill[] = [];
   for (const place of rules.read) {
-    // Where it cannot be read, what was read of all folders before is kept.
+    // If it cannot be read, the earlier result for all folders is kept.
     const entries = await reader.list(join(root, place));
     if (entries.length > MOST)
       bad.push({ path: place, message: `its first ${MOST} of ${entries.length} entries are looked at` });
@@ -156,7 +156,7 @@ export interface WaitingSkill extends BadSkill {
   readonly text: Trusted;
 }
 
-/** Those that nobody has approved as they are now. What was approved is kept in the record, and counts before the folder's. */
+/** Skills not approved in their present form. Approved ones are kept in the record, and take precedence over the folder's. */
 export const waitingIn = (
   { skills }: SkillsFound,
   { versions }: Pick<ActiveTexts, "versions">,

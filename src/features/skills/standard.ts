@@ -8,14 +8,14 @@ interface StandardSkill {
   readonly name: string;
   readonly description: string;
   readonly body: string;
-  /** The rest of the head, as far as it was said. Nothing here acts on it: what an agent may call is declared with the agent. */
+  /** The rest of the head, if present. Nothing here acts on it: an agent's tools are declared with the agent. */
   readonly license?: string | undefined;
   readonly compatibility?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly allowedTools?: readonly string[] | undefined;
 }
 
-/** What is wrong with a skill, and where in its file. */
+/** A problem with a skill, and its place in the file. */
 export interface SkillProblem {
   readonly line: number;
   readonly message: string;
@@ -80,7 +80,7 @@ export function readSkill(
     license,
     compatibility,
     metadata,
-    // It stands on one line of the prompt.
+    // It takes one line of the prompt.
     description: clean(untrusted(description)).replaceAll(/\s+/gu, " ").trim(),
     allowedTools: tools?.split(/\s+/).filter((tool) => tool !== ""),
   };

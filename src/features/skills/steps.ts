@@ -22,7 +22,7 @@ import { loadFirst, moreSkills } from "./wording.ts";
 /** The tool by which an agent reads a skill's instructions. */
 export const LOAD_SKILL = "load_skill";
 
-/** Fills layers with `source: skills`: what is declared and edited, and what stands in folders. */
+/** Fills layers with `source: skills`: declared and edited skills, and those in folders. */
 export function skillSteps(disk: ProjectDisk): TurnSteps {
   const skillsOf = skillsOn(disk);
   const firstUse = firstWait(disk);

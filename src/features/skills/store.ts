@@ -54,7 +54,7 @@ export const SKILL_STORE = {
   ],
   functions: ({ reading, writing }) => ({
     skillFiles: reading(skillFiles),
-    /** Those that are there already stay as they are. */
+    /** Existing ones stay unchanged. */
     keepSkillFiles: writing(keepSkillFiles),
   }),
   linked: {

@@ -112,7 +112,7 @@ interface SkillWish {
   readonly most: number;
 }
 
-/** A text that stands in the skill's folder, links followed. */
+/** A text in the skill's folder, with links followed. */
 async function fileOf({ reader }: ProjectDisk, { skill, folder, path, most }: SkillWish): Promise<ToolOutcome> {
   const shown = JSON.stringify(path);
   const file = join(folder.folder, path);

@@ -17,7 +17,7 @@ import { type Call, fileOperation, type OperationContext, type Thread } from "..
 /** More threads than one export will meet. */
 const ALL = 1_000_000;
 
-/** What was said, as a recording that `strata replay` reads. */
+/** The conversation, as a recording that `strata replay` reads. */
 export const EXPORT = fileOperation({
   name: "export",
   does: "Write what was said, and what was called on the way, as JSON lines {thread, contact, at, from, name, text, calls, id}, which `strata replay` reads. Memories have an export of their own.",
@@ -117,8 +117,8 @@ function recordingLine(thread: Thread, { kind, from, at, text }: Slot) {
 }
 
 /**
- * What a turn called and what it was told, for who may know what was sent: the turn's last request holds all answers but those of
- * calls that it ended with. What it said between them stands in its reply.
+ * A turn's calls and their results, for actors who may see what was sent: the turn's last request holds all answers except those to its
+ * final calls. Text between them is in its reply.
  */
 async function callsOf(
   runtime: OperationContext["runtime"],

@@ -51,7 +51,7 @@ const open = operation({
   show: (thread) => [thread.id],
 });
 
-/** A contact learns who talks and when, and nothing of how the agent is declared or what an operator did with the thread. */
+/** A contact learns who talks and when, but nothing about the agent's declaration or an operator's actions on the thread. */
 /** The calls that are open, as the actor may know them: a contact does not learn the agent's tools. */
 const awaitedFor = (
   actor: Allowed<"view">,
@@ -281,7 +281,7 @@ const HEADS = [
 const NO_THREAD =
   "There is no thread yet; `strata chat AGENT` begins one. `--channel schedule` lists runs of schedules, `--channel peer` those of sub-agents.";
 
-/** Which threads there are, and how to begin where there is none. */
+/** The list of threads, and how to begin if there are none. */
 export function threadLines(
   found: readonly Thread[],
   now: number,
@@ -307,7 +307,7 @@ function fromWhere({ forkedFrom }: Pick<Thread, "forkedFrom">): string {
   return turn === null ? `begins like ${thread} before its first turn` : `continues after ${turn} of ${thread}`;
 }
 
-/** What is said between an agent and its sub-agent, in records of before threads said who asks whom. */
+/** The conversation between an agent and its sub-agent, in records from before threads named their caller. */
 const WHAT: Readonly<Record<string, string>> = { peer: "asks its sub-agent", reply: "as the sub-agent" };
 
 function conversationLines(thread: ThreadView, slots: readonly Slot[], style: Style): readonly string[] {

@@ -59,7 +59,7 @@ export function turnDiff(old: Sent, fresh: Sent): TurnDiff {
 
 const wholeOf = ({ turn, ledger }: Sent): Whole => ({ turn, tokens: ledger.tokens, epoch: ledger.epoch.n });
 
-/** A request's texts as lines, under the name of the part where they stand. */
+/** A request's texts as lines, under the name of their part. */
 function linesByPart({ prefix, messages, tail }: Request): ReadonlyMap<string, readonly string[]> {
   const linesOf = (list: Request["messages"]): readonly string[] =>
     list.flatMap(({ role, parts }) => [`(${role})`, ...parts.flatMap((part) => partText(part).split("\n"))]);
@@ -98,7 +98,7 @@ function changeOf(was: LedgerEntry, is: LedgerEntry, different: ReadonlySet<stri
   return isSame ? "same" : "changed";
 }
 
-/** Where an entry's text stands alone. Layers of the system share a block; their versions tell them apart. */
+/** The part in which an entry's text is alone. Layers of the system share a block; their versions distinguish them. */
 function partName({ place, section }: LedgerEntry): string {
   return place === "tail" ? `tail, ${section}` : place === "system" ? "" : place;
 }

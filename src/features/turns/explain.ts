@@ -9,7 +9,7 @@ import { threadLines } from "../threads/index.ts";
 import { cuts } from "./ledger.ts";
 import { endOf, turnView } from "./view.ts";
 
-/** So many threads or turns are shown where no limit is given. */
+/** How many threads or turns are shown by default. */
 const MOST = { threads: 20, turns: 1_000 };
 
 /** One of three: the newest threads, a thread with its turns, or a turn. */
@@ -63,7 +63,7 @@ export const EXPLAIN = operation({
   },
 });
 
-/** What an id names. */
+/** The kind of thing that an id names. */
 function subjectOf(id: string): Partial<Readonly<Record<"thread", Thread["id"]> & Record<"turn", TurnRecord["id"]>>> {
   if (id.startsWith("thr_")) return { thread: threadId(id) };
   if (id.startsWith("trn_")) return { turn: turnId(id) };

@@ -64,7 +64,7 @@ function partRow({ name, fate, because, tokens }: LedgerPart, style: Style): rea
   return ["", `  ${printable(name)}`, "", "", "", number(tokens), "", shown, ""];
 }
 
-/** What of the prefix was edited since the conversation began, and how the model is told. */
+/** The edits to the prefix since the conversation began, and how the model learns of them. */
 function edited({ edits }: Ledger): readonly string[] {
   if (edits === undefined) return [];
   const way = edits.way === "told" ? "told in the message" : "a new epoch begins with it";
@@ -88,14 +88,14 @@ function fateOf(entry: LedgerEntry, style: Style): string {
   }
 }
 
-/** How many items there are, what else was found and is not there, and why they stand where they stand. */
+/** How many items there are, what else was found but omitted, and why they are where they are. */
 function describeItems({ shown, of, left = [], because }: NonNullable<LedgerEntry["items"]>): string {
   const without = left.map((one) => `${one.items} ${one.because}`);
   const more = [...without, ...(because === undefined ? [] : [because])].join(", ");
   return `, ${shown} of ${count(of, "item")}${more === "" ? "" : ` (${more})`}`;
 }
 
-/** Each breakpoint stands at the last section before it. */
+/** Each breakpoint belongs to the last section before it. */
 function breakpointsBySection(
   { entries }: Ledger,
   { prefix, messages, breakpoints }: Pick<Request, "prefix" | "messages" | "breakpoints">,
@@ -113,7 +113,7 @@ function breakpointsBySection(
   return found;
 }
 
-/** What was cut, by section, and what stood there as its one line; `nothing cut` where all of it was sent. */
+/** What was cut, by section, and the one line in its place; `nothing cut` if all of it was sent. */
 export function cuts({ entries, epoch }: Ledger): string {
   const lined = entries.filter(({ fate }) => fate === "lined").map(({ section }) => section);
   const cut = entries

@@ -156,7 +156,7 @@ export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" 
   if (end === undefined) return status;
   if (!isKept(end)) return `failed: ${end.code}`;
   if (end.status === "waiting") return `waiting for ${end.calls.map(({ tool }) => tool).join(", ")}`;
-  // A turn of the agent's own answers nobody, and of several senders each has an end of their own.
+  // An agent's own turn has no sender, and in a turn of several, each sender's part ends separately.
   const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
   if (!isLeft) return `done: ${end.stop}`;
   return end.stop === "answered" ? `done: ${NOT_ANSWERED}` : `done: ${end.stop}, ${NOT_ANSWERED}`;
@@ -198,7 +198,7 @@ async function requestView(
   ];
 }
 
-/** What was expected before the call, and how far the bill agrees. A rehearsal or a recording makes its figures up. */
+/** The prediction before the call, and how far the bill agrees. A rehearsal or a recording makes its figures up. */
 function predictionLines({ prediction, reply }: RecordedRequest, isBilled: boolean): readonly string[] {
   if (prediction === undefined) return [];
   const { read, write, input } = prediction;
@@ -215,7 +215,7 @@ function diagnosisLines({ reply }: RecordedRequest): readonly string[] {
   return reply?.diagnosis === undefined ? [] : [`→ ${diagnosisSays(reply.diagnosis)}`];
 }
 
-/** What a provider said of its cache, as a sentence without its end. */
+/** A provider's report on its cache, as a sentence without its end. */
 export function diagnosisSays({ found, reason = "", missed }: Diagnosis): string {
   switch (found) {
     case "same":
@@ -247,7 +247,7 @@ function cuttingLines({ cutting, epoch }: RecordedRequest["ledger"]): readonly s
   return [`The conversation was ${epoch.opened ? "" : "not "}cut: ${because}; ${figures}.`];
 }
 
-/** How the model was told to draw its words, where the agent or the call said so. */
+/** The sampling parameters, if the agent or the call set them. */
 function parameterLines({ parameters: { temperature, topP, tools } }: RecordedRequest): readonly string[] {
   return [
     ...(tools === undefined ? [] : [`only these tools might be called: ${tools.join(", ") || "none"}`]),
@@ -265,7 +265,7 @@ interface Rebuilt {
   readonly problem?: string;
 }
 
-/** The request itself says where the breakpoints stood. Where its texts were erased, the ledger is still shown. */
+/** The request itself shows its breakpoints. If its texts were erased, the ledger is still shown. */
 async function rebuild({ runtime, actor }: Looking, turn: TurnRecord, n: number): Promise<Rebuilt> {
   try {
     return { request: (await runtime.rebuilt(actor, turn.id, n)).request };

@@ -56,7 +56,7 @@ const everyAgent = ({ runtime }: OperationContext, actor: Allowed<"read">): read
   ...runtime.formerAgents(actor),
 ];
 
-/** A row for each agent that can know the contact. @throws StrataError `invalid_id` where none can */
+/** A row for each agent that can know the contact. @throws StrataError `invalid_id` if none can */
 async function usageRows(
   { runtime, cardOf, modelNameOf }: OperationContext,
   agents: readonly Agent[],

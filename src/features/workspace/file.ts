@@ -23,7 +23,7 @@ export const LARGEST = 256 * 1024;
 const SHOWN = 200;
 const LOOKED_AT = 10_000;
 
-/** What was found, or why nothing: the end of a sentence that begins with the file's name. */
+/** The text, or why there is none: the end of a sentence that begins with the file's name. */
 export type ReadResult = { readonly text: string } | { readonly because: string };
 
 /** Reads a text file. It must be an ordinary file with one name, small enough, in UTF-8. */
@@ -135,7 +135,7 @@ const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 /** Names that Windows keeps for devices, whatever comes after a dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/;
 
-/** The parts of a path inside a workspace, or a sentence why it is none. `.` and `./` are the workspace itself. */
+/** The parts of a path inside a workspace, or a sentence that says why it is invalid. `.` and `./` are the workspace itself. */
 export function pathParts(path: string): readonly string[] | { readonly problem: string } {
   if (path === "." || path === "./") return [];
   const parts = path.normalize("NFC").replace(/^\.\//, "").split("/");
@@ -162,8 +162,8 @@ export const agentFolders = ({ org, agent }: Omit<ContactScope, "contact">): rea
   [org, agent].map(folderName);
 
 /**
- * A safe slug stands for itself. Anything else gets its letters and a digest behind a `~`, which no slug has: so two
- * names never meet, not even where the file system takes upper and lower case for the same.
+ * A safe slug is used unchanged. Any other name gets its letters and a digest after a `~`, which no slug contains: so two names never
+ * collide, not even if the file system ignores case.
  */
 function folderName(name: string): string {
   if (SLUG.test(name) && !DEVICE.test(name)) return name;

@@ -7,9 +7,9 @@ const DESCRIPTORS = "/proc/self/fd";
 
 /** A folder that is held while something is done in it. */
 export interface Folder {
-  /** How the system is told of an entry. */
+  /** The system path of an entry. */
   at(name: string): string;
-  /** Whether what was opened under the name is what stands there now, and here. */
+  /** Whether the file opened under the name is still what is there, in this folder. */
   holds(name: string, opened: Stats): Promise<boolean>;
   /**
    * Whether a file that had one name when it was looked at has it here, and no other. A hard link to a file outside that is removed
@@ -25,9 +25,9 @@ export interface Folder {
 type OpenFolder = (path: string, isRoot: boolean) => Promise<Folder>;
 
 /**
- * How folders are opened here. On Linux each is held by its descriptor, and its entries are named relative to that: what
- * others do to the path meanwhile does not matter. Elsewhere paths are compared before and after, which leaves a gap of
- * microseconds to somebody who can already write in the workspace.
+ * How folders are opened here. On Linux each is held by its descriptor, and its entries are named relative to that: what others do to the
+ * path meanwhile does not matter. Elsewhere paths are compared before and after, which leaves a gap of microseconds for a process that can
+ * already write in the workspace.
  */
 export function openerFor(byDescriptor = process.platform === "linux" && existsSync(DESCRIPTORS)): OpenFolder {
   return byDescriptor ? openByDescriptor : openByPath;
@@ -39,8 +39,8 @@ const openByDescriptor: OpenFolder = async (path, isRoot) => {
     at: (name) => `${DESCRIPTORS}/${handle.fd}/${name}`,
     holds: async () => true,
     hasOnlyName: async (name, entry) => {
-      // The system says of a descriptor by which name it was opened, and marks a name that was removed for ever: one that still stands
-      // now stood when the names were counted.
+      // The system reports the name under which a descriptor was opened, and marks a removed name for good: a name that still exists now
+      // existed when the names were counted.
       const [here, opened] = await Promise.all([handle, entry].map(({ fd }) => readlink(`${DESCRIPTORS}/${fd}`)));
       return opened === join(here ?? "", name);
     },
@@ -107,7 +107,7 @@ async function makeFolder(folder: Folder, name: string): Promise<void> {
   await folder.sync();
 }
 
-/** The system's code of an error: `ENOENT`. Empty where there is none. */
+/** The system's code of an error: `ENOENT`. Empty if there is none. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 }

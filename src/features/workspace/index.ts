@@ -1,4 +1,4 @@
-/** Text files of an agent for one contact, in a folder of their own. */
+/** Text files of an agent for one contact, in a separate folder. */
 import { readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { z } from "zod";
@@ -40,8 +40,8 @@ interface Workspaces {
 export const FEATURE: Feature = { name: "workspace", operations: [], tools: ({ files }) => workspaceTools(files) };
 
 /**
- * Text files that an agent keeps for one contact. Each (organization, agent, contact) has a folder of its own under
- * `root`, and no path leads out of it. `byDescriptor` is for tests of the other way; left out, the system decides.
+ * Text files that an agent keeps for one contact. Each (organization, agent, contact) has a separate folder under `root`, and no path leads
+ * out of it. `byDescriptor` lets tests choose the other way; by default the system decides.
  */
 export function workspaceTools(root: string, byDescriptor?: boolean): readonly Tool[] {
   const workspaces = { root, open: openerFor(byDescriptor) };
@@ -49,8 +49,8 @@ export function workspaceTools(root: string, byDescriptor?: boolean): readonly T
 }
 
 /**
- * Deletes all that was ever written for one contact, and its folder. Nothing to delete is no error.
- * @throws StrataError `file_not_found` where a file cannot be deleted
+ * Deletes everything that was ever written for one contact, and its folder. Nothing to delete is not an error.
+ * @throws StrataError `file_not_found` if a file cannot be deleted
  */
 export async function removeWorkspace(root: string, scope: ContactScope): Promise<void> {
   const folders = ownFolders(scope);
@@ -86,8 +86,8 @@ export async function filesIn(root: string, scope: ContactScope): Promise<readon
 }
 
 /**
- * Gives all that an agent ever wrote to another name. Nothing to move is no error.
- * @throws StrataError `file_not_found` where the folder cannot be moved
+ * Moves everything that an agent ever wrote to another name. Nothing to move is not an error.
+ * @throws StrataError `file_not_found` if the folder cannot be moved
  */
 export async function renameWorkspaces(root: string, { org, agent }: AgentOwner, to: AgentName): Promise<void> {
   const folderOf = (name: AgentName): string => join(root, ...agentFolders({ org, agent: name }));
@@ -145,7 +145,10 @@ function writeTool(workspaces: Workspaces): Tool {
   });
 }
 
-/** The model was not shown a file's secrets: what it writes back would put a mark in their place. Why it is not written; nothing where it is. */
+/**
+ * The model was not shown a file's secrets: writing its version back would replace them with a mark. Says why the file is not written;
+ * undefined if it is.
+ */
 async function lostBy(
   folder: Folder,
   { name, path, content }: { readonly name: string; readonly path: string; readonly content: string },
@@ -186,7 +189,7 @@ interface WorkspacePath {
   readonly create: boolean;
 }
 
-/** Walks to a file's folder. Whatever the path is and whatever stands there, the answer is a sentence. */
+/** Walks to a file's folder. Whatever the path and whatever is there, the answer is a sentence. */
 async function atFile(
   { root, open }: Workspaces,
   { scope, path, create }: WorkspacePath,

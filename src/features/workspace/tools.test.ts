@@ -112,7 +112,7 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
     }
     const folders = readdirSync(join(root, "home/companion")).map((name) => name.toLowerCase());
     expect(new Set(folders).size).toBe(alike.length);
-    // Nobody can take the name that somebody else's folder has.
+    // No contact can take the name of another's folder.
     for (const folder of folders) {
       const seen = await read("note.md", folder);
       if (folder !== "caroline") expect(seen.failed).toBe(true);

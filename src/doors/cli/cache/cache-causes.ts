@@ -26,9 +26,9 @@ export interface ExplainedRequest extends AttributedRequest {
   readonly seq: number;
   readonly n: number;
   readonly model: ModelRef;
-  /** Where it was sent a second time, because the provider would not have the model's reasoning back: what was changed. */
+  /** What was changed if it was sent a second time because the provider refused the model's reasoning. */
   readonly refused?: Ledger["refused"];
-  /** What the provider says about its cache, and whether the record shows the same; left out if one of them cannot tell. */
+  /** What the provider says about its cache, and whether the record shows the same; absent if one of them cannot tell. */
   readonly diagnosis?: Diagnosis;
   readonly confirmed?: boolean;
   /** Where its bytes first differ from those that it could have continued. */
@@ -53,7 +53,7 @@ export interface Explanation {
   /** Whether dollars are known. */
   readonly priced: boolean;
   readonly requests: readonly ExplainedRequest[];
-  /** Requests that got no whole answer: what they left in the cache, and what they were billed, nobody knows. */
+  /** Requests without a complete answer: what they left in the cache, and what they cost, is unknown. */
   readonly unanswered: number;
   /** For older requests without a recorded prediction, it is computed now. */
   readonly predictedNow: number;
@@ -160,12 +160,12 @@ function causeOf(request: ExplainedRequest): string {
   const [cause] = request.causes;
   if (cause === undefined) return "";
   if (!isAvoidable(cause.cause)) return request.base === undefined ? "first" : "";
-  // Providers count otherwise than Strata: such a rest is told in the sums only.
+  // Providers count differently from Strata: such a remainder appears in the sums only.
   if (cause.cause === "unknown" && (request.agreement ?? 0) >= AGREES) return "";
   return `${cause.cause}, ${count(cause.tokens, "token")}${whereOf(cause, request)}`;
 }
 
-/** Of these the place is told at which they begin. */
+/** Causes for which the place where they begin is shown. */
 const CHANGES: readonly Caused["cause"][] = ["trim", "forgotten", "refused", "prefix edit", "tools"];
 
 function whereOf({ cause, begins }: Caused, { base, change }: ExplainedRequest): string {

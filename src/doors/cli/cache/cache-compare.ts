@@ -14,7 +14,7 @@ import { showProgress } from "../shell/progress.ts";
 import { onRecord, type Session } from "../shell/session.ts";
 import { seer } from "./seer.ts";
 
-/** What a thread would have cost with one setting. */
+/** A thread's cost with one setting. */
 interface CostRow {
   /** Tokens that stay whole at a cut; `null`: as the agent declares it. */
   readonly keep: number | null;
@@ -52,7 +52,7 @@ export function declareCompare(cache: Command, context: Context): void {
     });
 }
 
-/** @throws StrataError `thread_not_found`, `agent_not_found`, `turn_cancelled`; `invalid_input` where nothing was sent */
+/** @throws StrataError `thread_not_found`, `agent_not_found`, `turn_cancelled`; `invalid_input` if nothing was sent */
 async function compared(
   context: Context,
   { app, folder }: Session,
@@ -101,7 +101,7 @@ interface Replay {
   readonly shown: (share: number) => void;
 }
 
-/** The thread once more, in a record that is thrown away. */
+/** Replays the thread in a record that is thrown away. */
 async function replayed(
   context: Context,
   { folder, config, agent, model, lines, keep, shown }: Replay,

@@ -54,7 +54,7 @@ function declareExplain(cache: Command, context: Context): void {
     });
 }
 
-/** @throws StrataError `thread_not_found`; `invalid_input` where nothing was sent; `record_broken`; `turn_cancelled` */
+/** @throws StrataError `thread_not_found`; `invalid_input` if nothing was sent; `record_broken`; `turn_cancelled` */
 async function explained(context: Context, app: App, thread: ThreadId): Promise<Explanation> {
   const turns = await app.runtime.turns(app.operator, thread);
   const paired = await sentIn(context, app, turns);
@@ -65,7 +65,7 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
     );
   const answered = paired.filter(({ record }) => record.reply !== null);
   const models = [...new Set(answered.map(({ model }) => model))];
-  // Each model has a cache of its own.
+  // Each model has a separate cache.
   const parts = await Promise.all(
     models.map((model) =>
       ofModel(
@@ -90,7 +90,7 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
   };
 }
 
-/** One request as it is recorded, and as a cache sees it. */
+/** One request as recorded, and as a cache sees it. */
 interface CachedRequest {
   readonly turn: TurnRecord;
   readonly record: TurnRecord["requests"][number];
@@ -154,7 +154,7 @@ async function ofModel(
 /** Whether a provider reported it; a rehearsal or a recording invents its figures. */
 function reported({ turn, record }: CachedRequest): Usage | undefined {
   if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
-  // That nothing is reported of a cache is no sign that it was not read.
+  // A provider that reports nothing about its cache may still have read it.
   return record.reply?.usage.cacheUnknown ? undefined : record.reply?.usage;
 }
 

@@ -7,7 +7,7 @@ import { type Agent, approvalId, type Ledger, type TurnId, untrusted } from "../
 import type { Context } from "../shell/context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 
-/** What a command of the chat may look at. */
+/** What a chat command has access to. */
 export interface ChatCommandCall {
   readonly context: Context;
   readonly talk: Talk;
@@ -112,7 +112,7 @@ const NOTHING = "Nothing was said yet; say something first.";
 const thinkingOf = ({ settings = {} }: Agent): string | undefined =>
   Object.entries(settings).find(([, { sets }]) => sets === "reasoning")?.[0];
 
-/** What can be typed with this agent: nothing that it has no use for. */
+/** The commands that are useful with this agent. */
 function helpOf(agent: Agent): readonly string[] {
   const lacks = [
     ...(agent.tools.length === 0 ? ["/approve", "/deny"] : []),

@@ -41,7 +41,7 @@ export function messageReader(): MessageReader {
   const inBlock = (line: string): string | undefined => {
     if (!line.trimEnd().endsWith(QUOTES)) return go(line);
     const last = line.trimEnd().slice(0, -QUOTES.length);
-    // What closes the block may stand on a line of its own.
+    // The end of the block may be on a separate line.
     return last.trim() === "" && lines.length > 0 ? end(lines.pop() ?? "") : end(last);
   };
   const opensBlock = (line: string): boolean => lines.length === 0 && line.trimStart().startsWith(QUOTES);
@@ -83,7 +83,7 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
     // Lines that were typed ahead are still answered.
     if (closed || arrivals.waiting() > 0) return;
     lines.setPrompt(message.isOpen() ? "… " : prompt);
-    // With what was typed ahead and not ended yet: the prompt is drawn so many rows above the cursor as that has.
+    // With input typed ahead and not finished: the prompt is drawn as many rows above the cursor as that has.
     stdout.write("\n".repeat(lines.getCursorPos().rows));
     lines.prompt(true);
   };
@@ -117,14 +117,14 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
     const { isPasted, isAhead } = arrivals.next();
     wasAhead ||= isAhead;
     const text = isPasted ? message.paste(line) : message.take(line);
-    // What was put together of several lines, or stands in a block, is sent as it is.
+    // Text assembled from several lines, or in a block, is sent unchanged.
     const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
     if (command?.name === QUIT) break;
     if (text !== undefined) {
-      // Its echo stands above other turns, or nowhere.
+      // Its echo appeared above other turns, or nowhere.
       if (wasAhead) stdout.write(`${prompt}${printable(text)}\n`);
       wasAhead = false;
-      // What is typed meanwhile would stand between the words of the reply: it is shown below it, once that has ended.
+      // Input typed meanwhile would appear between the words of the reply: it is shown below it, once that has ended.
       echo.hold(true);
       await turns.answer(command ?? text);
       echo.hold(false);
@@ -149,7 +149,7 @@ function noticesOf({ terminal: { stdout }, letWrite }: Context, lines: Interface
     cursorTo(stdout, 0);
     clearScreenDown(stdout);
     write();
-    // The prompt is drawn so many rows above the cursor as it was on.
+    // The prompt is drawn as many rows above the cursor as the input had.
     stdout.write("\n".repeat(rows));
     lines.prompt(true);
   };
@@ -171,7 +171,7 @@ function noticesOf({ terminal: { stdout }, letWrite }: Context, lines: Interface
   };
 }
 
-/** What the editor of the line writes: shown, or held back while a turn writes. */
+/** The output of the line editor: shown, or held back while a turn writes. */
 function echoTo(stdout: Output) {
   let isHeld = false;
   const shown = new Writable({
@@ -213,7 +213,7 @@ function arrivalsOf({ terminal: { stdin, stdout } }: Context, lines: Interface) 
       isBusy = true;
       return come.shift() ?? { isPasted: false, isAhead: false };
     },
-    /** How many lines wait; where none does, whoever asks is about to wait for one. */
+    /** How many lines wait; if none does, the caller is about to wait for one. */
     waiting: (): number => {
       isBusy = come.length > 0;
       return come.length;

@@ -78,7 +78,7 @@ export function declareChat(program: Command, context: Context): void {
 const NOT_IN_JSON =
   "--commands answers in words, so it does not go with --json; `strata setting set` and `strata explain --json` do the same for programs";
 
-/** @throws StrataError `invalid_input` where it is not clear who is meant, `config_missing` */
+/** @throws StrataError `invalid_input` if several agents could be meant, `config_missing` */
 function onlyAgent(app: App): Agent {
   const declared = app.runtime.agents(app.operator);
   if (declared.length <= 1) return chosenAgent(app, undefined);
@@ -126,7 +126,7 @@ export async function converse(
   else await overPipe(context, talk, { json, commands });
 }
 
-/** What was answered when the program that should have shown it ended first. */
+/** Answers that were not shown because the program that should have shown them ended first. */
 async function showUndelivered({ note, say }: Context, { app, thread: opened }: Talk): Promise<void> {
   const thread = opened();
   if (thread === undefined) return;
@@ -159,7 +159,7 @@ async function greet(context: Context, { app, agent, contact, thread: opened }: 
     );
 }
 
-/** In a chat at a terminal what is advised can be typed there; elsewhere it is a command of the shell. */
+/** In a chat at a terminal, suggested commands can be typed directly; elsewhere they are commands of the shell. */
 const takesBack = ({ terminal }: Context, { id }: Pick<Thread, "id">): string =>
   isInteractive(terminal)
     ? "/retry runs a turn for it now, /withdraw drops what waits."

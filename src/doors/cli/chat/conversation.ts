@@ -15,12 +15,12 @@ import type { Context } from "../shell/context.ts";
 import { shortVersion } from "../shell/session.ts";
 import type { Teller } from "../shell/teller.ts";
 
-/** Who talks to whom. */
+/** The agent and the contact of a conversation. */
 export interface Talkers {
   readonly app: App;
   readonly agent: Agent;
   readonly contact: ContactId;
-  /** How much of the prompt is sent; left out, the agent's own mode. */
+  /** How much of the prompt is sent; by default the agent's own mode. */
   readonly mode?: Mode | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface Talkers {
 const ME = { named: "me", address: `0x${"1".padStart(40, "0")}` } as const;
 
 /**
- * Who writes to the agent, as it knows them: whoever is named, else the person at this machine.
- * @throws StrataError `invalid_id` for what is no address where senders are addresses
+ * The contact who writes to the agent: the named one, otherwise the person at this machine.
+ * @throws StrataError `invalid_id` if the name is not an address but senders are addresses
  */
 export function senderOf({ runtime, operator }: App, agent: Agent, named?: string): Promise<ContactId> {
   return runtime.contact(operator, agent.name, contactNamed(agent, named));
@@ -49,11 +49,11 @@ export interface Talk extends Talkers {
   readonly to: () => Promise<Recipient>;
   /** The thread that a message has opened. */
   readonly continueOn: (thread: Thread) => void;
-  /** Leaves the conversation as it is: the next message begins another. */
+  /** Leaves the conversation unchanged: the next message begins another. */
   readonly beginAnew: () => void;
 }
 
-/** The chat's channel: its newest thread with a contact, forks left out, is the one that continues. */
+/** The chat's channel: its newest thread with a contact, not counting forks, is the one that continues. */
 const CHANNEL = "chat";
 
 /** The thread of a chat: this one, a new one, or the newest that is not a fork. */
@@ -80,7 +80,7 @@ export async function talkWith(talkers: Talkers, wanted: ConversationChoice): Pr
   return { ...talkers, thread: () => thread, open, to, continueOn, beginAnew };
 }
 
-/** Which conversation a chat with this contact continues with; `again` begins one even where there is one. */
+/** The conversation that a chat with this contact continues; `again` begins a new one even if there is one. */
 export async function chatConversation(talkers: Talkers, anew = false) {
   const named = { agent: talkers.agent.name, contact: talkers.contact, channel: CHANNEL };
   const newest = await newestChat(talkers);
@@ -103,7 +103,7 @@ interface Begun {
   readonly anew: string;
 }
 
-/** What the next turn does not know yet, where its agent is declared differently than the conversation knows it. */
+/** What the next turn does not know yet, if its agent's declaration has changed since the conversation's version. */
 export async function versionLines(
   { runtime, operator }: App,
   { name, version }: Agent,

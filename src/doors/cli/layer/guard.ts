@@ -39,7 +39,7 @@ function isFile({ terminal }: Context, text: string): boolean {
   try {
     return statSync(resolve(terminal.cwd, text)).isFile();
   } catch {
-    // Most texts are no names of files, and some cannot be.
+    // Most texts are not file names, and some cannot be.
     return false;
   }
 }

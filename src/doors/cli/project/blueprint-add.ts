@@ -15,9 +15,10 @@ interface AddedFile {
 const OF_PROJECT = new Set(["strata.yaml", "strata.lock", ".env.example"]);
 
 /**
- * Adds the agents of a blueprint to the strata.yaml of a folder, and its files in a folder named after its first agent. What the folder says
- * stays as it is, word for word. All or nothing: the lock of both is written, and checked as a start would check it.
- * @throws StrataError `lock_mismatch`, `lock_missing` where what is there was not reviewed; `invalid_input` where the two do not go together
+ * Adds the agents of a blueprint to the strata.yaml of a folder, and its files in a folder named after its first agent. The folder's
+ * existing text stays unchanged, word for word. All or nothing: the lock of both is written, and checked as a start would check it.
+ * @throws StrataError `lock_mismatch`, `lock_missing` if the existing project was not reviewed; `invalid_input` if the two cannot be
+ * combined
  */
 export function addBlueprint(folder: string, files: readonly AddedFile[], env: Environment): readonly string[] {
   const before = projectLock({ folder, env });
@@ -51,7 +52,7 @@ interface Writing {
   readonly env: Environment;
 }
 
-/** Writes all of it, or puts everything back as it was. */
+/** Writes all of it, or restores everything. */
 function writeAddition(folder: string, { file, here, whole, moved, env }: Writing): readonly string[] {
   const lock = join(folder, "strata.lock");
   const locked = readFileSync(lock);
@@ -92,7 +93,7 @@ function sectionsIn(yaml: string): readonly Section[] {
   }));
 }
 
-/** What stands below `agents:`, indented by two. */
+/** The text below `agents:`, indented by two. */
 const agentsIn = (yaml: string): string =>
   (sectionsIn(yaml).find(({ key }) => key === "agents")?.text ?? "").replace(/^agents:.*\n/, "");
 
@@ -105,7 +106,7 @@ function withAgents(yaml: string, block: string): string {
   return yaml.replace(section.text.trimEnd(), () => `${section.text.trimEnd()}\n\n${fitted.trimEnd()}`);
 }
 
-/** The path wherever it is named as a whole. */
+/** Replaces the path wherever it is named in full. */
 const withPath = (yaml: string, path: string, to: string): string =>
   yaml.replaceAll(
     new RegExp(`(?<![\\w./-])${path.replaceAll(/[.*+?^$()|[\]{}\\]/g, "\\$&")}(?![\\w/-])`, "g"),

@@ -27,7 +27,7 @@ import { fileError, readInput } from "../shell/files.ts";
 import type { Terminal } from "../shell/terminal.ts";
 import { addBlueprint } from "./blueprint-add.ts";
 
-/** What is copied: a blueprint of the package, or a folder of anybody's. */
+/** What is copied: a blueprint of the package, or any folder. */
 interface Blueprint {
   /** Absolute, without links in it. */
   readonly folder: string;
@@ -62,9 +62,9 @@ export interface Made {
   readonly agents: readonly string[];
   /** The one of them that people talk to first. */
   readonly first?: string;
-  /** Those of them that answer nobody before they were topped up. */
+  /** Agents that do not answer until they are topped up. */
   readonly onCredits: readonly string[];
-  /** What may be paid in for each of these, in US dollars. */
+  /** The payment for each of these, in US dollars. */
   readonly payments: Readonly<Record<string, number>>;
   /** The environment variables that it wants. */
   readonly variables: readonly string[];
@@ -132,7 +132,7 @@ function translated(blueprint: Blueprint, wanted: CopyRequest & { readonly from:
   return { ...assembled(written, called, variable), ignored: plain.ignored, leftOut: plain.leftOut, keys };
 }
 
-/** The blueprints that have a counterpart elsewhere, and the one that is meant where none is named. */
+/** The blueprints that have a counterpart elsewhere, and the default one. */
 const TRANSLATIONS = new Map([
   ["workbench", translateDevclaw],
   ["organism", translateOrganism],
@@ -243,16 +243,16 @@ function checkEntry(root: string, path: string, entry: Dirent): string | undefin
   return statSync(target).isFile() ? undefined : `is a link to a folder; put the folder itself there`;
 }
 
-/** The variables that stand as values, `key: ${NAME}`, outside comments. One too many does no harm: it is offered in `.env.example`. */
+/** The variables used as values, `key: ${NAME}`, outside comments. One too many is harmless: it is offered in `.env.example`. */
 function variablesIn(yaml: string): readonly string[] {
   const found = yaml.replaceAll(/^\s*#.*$/gm, "").matchAll(/[:[,]\s*["']?\$\{([A-Za-z_]\w*)\}["']?\s*(?:[,}\]#]|$)/gm);
   return [...new Set([...found].map(([, name = ""]) => name))];
 }
 
 /**
- * The same files with the lock they shall have, whatever lock came with them. A lock that came with a folder is checked first:
- * what its author did not review is not copied.
- * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
+ * The same files with a new lock that replaces any existing one. A folder's own lock is checked first: files that its author did not review
+ * are not copied.
+ * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` if only the copy cannot start
  */
 function locked({ folder, shipped }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
   checkOwnLock(folder, env);
@@ -323,7 +323,7 @@ function writeNew(folder: string, files: readonly NewFile[]): readonly string[] 
   return files.map(({ path }) => path);
 }
 
-/** Adds to `.gitignore` these lines and what belongs to this machine only; what it says already stays. Gives its path where it changed. */
+/** Adds to `.gitignore` these lines and whatever belongs to this machine only; existing lines stay. Gives its path if it changed. */
 function ignoreLines(folder: string, lines: readonly string[]): readonly string[] {
   const file = join(folder, ".gitignore");
   return attempt(file, "written", () => {

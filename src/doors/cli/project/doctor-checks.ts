@@ -63,7 +63,7 @@ export async function examine(place: CheckedProject, unread: string | undefined)
   }
 }
 
-/** What is declared, opened once: what keeps it from that is told once. */
+/** The declared agents, opened once: an error that prevents it is reported once. */
 async function checkAgents(place: CheckedProject, unread: string | undefined): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const opened = await check("agents", () =>
@@ -141,7 +141,7 @@ function lock(place: CheckedProject): Outcome {
   return ok(`${count(locked, "immutable layer")}, unchanged since the lock`);
 }
 
-/** Texts that may be edited, as they are declared. */
+/** Editable texts, as declared. */
 async function checkTexts(place: CheckedProject): Promise<readonly Check[]> {
   if (!isProject(place)) return [];
   const looked = await check("texts", async () => {
@@ -159,7 +159,7 @@ async function checkRecord(app: App): Promise<Outcome> {
   return ok(sentence === "" ? "nothing is recorded yet" : `${sentence}; \`strata verify\` recomputes each of them`);
 }
 
-/** Without a model nobody can talk to the agent: that is a failure, reported once for all agents with the same cause. */
+/** Without a model the agent cannot answer: that is a failure, reported once for all agents with the same cause. */
 async function models(app: App, unread: string | undefined): Promise<Outcome> {
   const found = await answeringOf(app, app.runtime.agents(app.operator));
   const problems = problemsOf(found);
@@ -264,7 +264,7 @@ async function checkWaiting(app: App): Promise<Outcome> {
 const hasFiles = ({ layers, skillFolders }: Agent): boolean =>
   skillFolders !== undefined || layers.some(({ source }) => source.kind === "files");
 
-/** What stands in prompts of the project's files, and how often turns found it read already. */
+/** The project's files in prompts, and how often turns found them already read. */
 async function files(app: App, agents: readonly Agent[]): Promise<Outcome> {
   const { runtime, operator } = app;
   const lines: string[] = [];
@@ -300,7 +300,7 @@ async function cacheUses({ runtime, operator }: App): Promise<readonly CacheUse[
   return turns.flat().flatMap(({ requests }) => (requests[0]?.ledger.caches ?? []).map(({ use }) => use));
 }
 
-/** Calls that a person approved and whose end was never written down: nobody but a person finds out. */
+/** Approved calls whose end was never recorded: only a person can find out what happened. */
 async function approvals({ runtime, operator }: App): Promise<Outcome> {
   const calls = (status: "waiting" | "approved") =>
     runtime.use(APPROVAL_API).newestApprovals(operator, { statuses: [status], limit: NEWEST });

@@ -58,7 +58,7 @@ function stateMark(state: Check["state"], style: Style): string {
   }
 }
 
-/** Breaks between words; a longer word stands alone. */
+/** Breaks between words; a longer word gets its own line. */
 function wrap(text: string, width: number): readonly string[] {
   const wrapped: string[] = [];
   let line = "";

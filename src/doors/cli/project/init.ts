@@ -92,7 +92,7 @@ function reportInit(folder: string, { cwd, env }: Context["terminal"], made: Mad
   ].map((line) => asCalledHere(line, env));
 }
 
-/** What happened to each key: where it stands now, or the next step. */
+/** What happened to each key: its new place, or the next step. */
 function translation(keys: NonNullable<Made["keys"]>): readonly string[] {
   const lines = (title: string, shown: readonly (readonly [string, string])[]) => {
     const width = Math.max(...shown.map(([key]) => key.length));

@@ -105,6 +105,6 @@ function findingLines(finding: PlacedFinding, { style, terminal: { cwd } }: Cont
   ];
 }
 
-/** Two digits are measured: below 1.01 no multiple can be told. */
+/** Two digits are measured: below 1.01 no multiple can be given. */
 const timesSaid = ({ times }: Pick<NonNullable<PlacedFinding["cost"]>, "times">): string =>
   times < 1.01 ? "next to nothing" : `up to ${times} times as much`;

@@ -14,7 +14,7 @@ interface ModelsOptions {
 interface ModelRow extends ModelCard {
   readonly model: ModelRef;
   readonly declared: readonly string[];
-  /** False where no family of that name is built in: the card is then the cautious one of all others. */
+  /** False if no family of that name is built in: the card is then the cautious default. */
   readonly known: boolean;
   /** Of a model that is not known: the name of a known one that is most like it. */
   readonly nearest?: ModelRef;
@@ -54,7 +54,7 @@ function declareShow(parent: Command, context: Context): void {
     );
 }
 
-/** Anything may be a model's name, but for what is certainly none. */
+/** Almost anything may be a model's name; this refuses only what certainly is not. */
 function checkModelName(text: string): ModelRef {
   if (/^(?:rehearsal|recording|[a-z0-9._-]+:\S+)$/.test(text)) return text;
   const message = `${JSON.stringify(text)} is not a model; write PROVIDER:NAME, as in anthropic:claude-sonnet-5-5`;
@@ -83,7 +83,7 @@ function modelRow(app: App, model: ModelRef): ModelRow {
   return { model, ...card, declared, known, ...(near !== undefined && { nearest: near }) };
 }
 
-/** Families whose name is only a prefix are used for all models without a card of their own. */
+/** Families whose name is only a prefix are used for all models without their own card. */
 const isNamed = (family: string): boolean => family !== "unknown" && !/[-:]$/.test(family);
 
 /** The keys that say something; those of an object by themselves. */
@@ -183,7 +183,7 @@ function originOf({ family, checked, known, nearest: near }: ModelRow): string {
     : `no family of this name is known: these are cautious values, those of ${family}…, checked ${checked}; set better ones under \`models\` in strata.yaml${hint}`;
 }
 
-/** A price that is declared in part keeps the built-in rest; where there is none, what it leaves out follows from it, as lifetimes do. */
+/** A partly declared price keeps the built-in rest; if there is none, missing parts are derived, as lifetimes are. */
 function sourceOf({ declared, family, price }: ModelRow, name: string): string {
   const [whole = ""] = name.split(".");
   if (declared.includes(name)) return "strata.yaml";

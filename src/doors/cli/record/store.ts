@@ -95,7 +95,7 @@ function addressOf(given: string, folder: string, { terminal: { cwd, env } }: Co
 
 const isThere = (address: string): boolean => /^postgres(?:ql)?:/.test(address) || existsSync(address);
 
-/** `strata backup`: one file that holds everything, as it stood at one moment. */
+/** `strata backup`: one file that holds everything, as of one moment. */
 export function declareBackup(program: Command, context: Context): void {
   program
     .command("backup")

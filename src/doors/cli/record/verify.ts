@@ -14,7 +14,7 @@ interface VerifyOptions {
 
 type Problem = Omit<Extract<Finding, { type: "problem" }>, "type">;
 
-/** What was looked at in one organization's record, and what does not match. */
+/** What was checked in one organization's record, and what does not match. */
 interface OrgVerdict {
   readonly org: OrgId;
   readonly checked: Record<Extract<Finding, { type: "checked" }>["what"], number>;
@@ -74,7 +74,7 @@ async function examine(
   return verdict;
 }
 
-/** What was looked at, beside what is counted above. */
+/** What was checked, beside what is counted above. */
 const COVERED = {
   sqlite: [
     "Checked: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
@@ -141,7 +141,7 @@ export function declareAnchor(program: Command, context: Context): void {
     );
 }
 
-/** What a part of a head must be. */
+/** The required form of a part of a head. */
 function wrongPart(field: PropertyKey | undefined): string {
   switch (field) {
     case "org":

@@ -12,7 +12,7 @@ export interface Context {
   readonly style: Style;
   /** Lines of a result. */
   readonly say: (...lines: readonly string[]) => void;
-  /** Bytes as they are: only a terminal gets a line end after them. */
+  /** Unchanged bytes: only a terminal gets a line end after them. */
   readonly exact: (text: string) => void;
   /** One value on one line, for programs. */
   readonly json: (value: unknown) => void;
@@ -60,7 +60,7 @@ export function createContext(terminal: Terminal, inJson = false, run: RunLine =
     hideWith: (by) => {
       hide = by;
     },
-    // What goes into a pipe may be somebody's words, which nobody changes.
+    // Output to a pipe may be a message's text, which must not be changed.
     say: (...lines) =>
       void stdout.write(lines.map((line) => `${stdout.isTTY === true ? called(line) : line}\n`).join("")),
     exact: (text) => void stdout.write(stdout.isTTY === true ? `${text}\n` : text),
@@ -93,8 +93,8 @@ export const behindChat = (context: Context): Context => ({
 const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
 
 /**
- * If the source runs with npm, or the package with npx or from a script, `strata` is not on the path: suggested commands,
- * in backticks or indented on a line of their own, are shown in a form that works there. In a chat, that is a command of the chat.
+ * If the source runs with npm, or the package with npx or from a script, `strata` is not on the path: suggested commands, in backticks or
+ * indented on a separate line, are shown in a form that works there. In a chat, that is a command of the chat.
  */
 export function asCalledHere(text: string, env: Terminal["env"], slash = ""): string {
   const called = slash === "" ? calledBy(env) : `${slash}strata`;

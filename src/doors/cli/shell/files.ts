@@ -13,7 +13,7 @@ export interface InputFile {
 
 /**
  * Reads a named file as UTF-8.
- * @throws StrataError `file_not_found`; `invalid_input` where it is no text
+ * @throws StrataError `file_not_found`; `invalid_input` if it is not text
  */
 export function readInput(name: string, cwd: string): InputFile {
   const path = resolve(cwd, name);

@@ -100,7 +100,9 @@ function declareVerb(group: Command, context: Context, { verb, more, alone }: De
 const onlyOf = (one: Verb, other: Verb): readonly FieldShape[] =>
   one.fields.filter(({ name }) => !other.fields.some((field) => field.name === name));
 
-/** What is to be done: an option may ask for another operation. @throws StrataError `invalid_input` for what belongs to that one alone */
+/**
+ * The operation to perform: an option may select another one. @throws StrataError `invalid_input` for input that belongs only to that one
+ */
 function chooseVerb(command: Command, { verb, more }: Declaring): Verb {
   const options = command.opts();
   for (const other of more) {

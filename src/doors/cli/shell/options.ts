@@ -10,7 +10,7 @@ export interface Shared {
   readonly data: string;
   /** Absolute. */
   readonly folder: string;
-  /** Whether the folder was named: then no blueprint stands in for a missing strata.yaml. */
+  /** Whether the folder was named: if so, no blueprint replaces a missing strata.yaml. */
   readonly named: boolean;
   readonly json: boolean;
 }
@@ -21,7 +21,7 @@ interface OptionValues {
   readonly json?: true;
 }
 
-/** Declares the options that every command has; they may stand before or after the command's name. */
+/** Declares the options that every command has; they may come before or after the command's name. */
 export function declareShared(program: Command): void {
   program
     .option(
@@ -35,7 +35,7 @@ export function declareShared(program: Command): void {
     .option("--json", "print JSON for programs");
 }
 
-/** @throws StrataError `file_not_found` for a folder that does not exist, or data that is no folder */
+/** @throws StrataError `file_not_found` for a folder that does not exist, or data that is not a folder */
 export function readShared(command: Command, terminal: Pick<Terminal, "env" | "cwd">): Shared {
   const shared = readPlaces(command, terminal);
   const { data } = shared;
@@ -57,7 +57,7 @@ export function readPlaces(command: Command, { env, cwd }: Pick<Terminal, "env" 
   return { data, folder, named: given.folder !== undefined, json: given.json ?? false };
 }
 
-/** Why a `.env` in the current folder is not read; nothing where there is none, or where it is. */
+/** Why a `.env` in the current folder is not read; undefined if there is none, or if it is read. */
 export function unreadEnvFile({ folder }: Pick<Shared, "folder">, { cwd }: Pick<Terminal, "cwd">): string | undefined {
   const file = join(cwd, ".env");
   if (resolve(cwd) === folder || !existsSync(file)) return undefined;

@@ -37,7 +37,7 @@ export interface Verb {
   readonly fields: readonly FieldShape[];
 }
 
-/** A command as it was typed: what is to be done, and the words and options under the names of their fields. */
+/** A typed command: the operation, and the words and options under the names of their fields. */
 export interface Performed {
   readonly command: Command;
   readonly verb: Verb;
@@ -64,8 +64,8 @@ function checkOut({ terminal }: Context, { out, force }: { readonly out?: string
 }
 
 /**
- * A wrong word is named as that, whether or not there is data to look into. Where the agent is left out, or the contact who is then the
- * person at this machine, the input is only known once the agents are.
+ * A wrong word is named as that, whether or not there is data to look into. If the agent is omitted, or the contact (by default the person
+ * at this machine), the input is only known once the agents are.
  * @throws StrataError `invalid_input`, and what the makers of ids throw
  */
 function checkWords({ verb: { operation, fields, part }, given, naming }: Performed): void {
@@ -98,7 +98,7 @@ async function work(context: Context, session: Session, { command, verb, given, 
         context.say(...(await answer.lines(page)));
         context.note(...answer.hints(page));
       }
-      // On stderr, so that it is told beside the JSON of a list, too.
+      // On stderr, so that it also accompanies the JSON of a list.
       if (answer.next !== undefined)
         context.note(`There may be more: add \`--after ${asWord(answer.next)}\` to read on.`);
       for (const fault of answer.faults(page)) context.fail(fault);
@@ -235,7 +235,7 @@ async function tellTurn(
   return started;
 }
 
-/** A turn, with a line before it that says who is answered. */
+/** A turn, preceded by a line that names its contact. */
 async function* introduced(
   context: Context,
   session: Session,
@@ -248,7 +248,7 @@ async function* introduced(
 }
 type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
 
-/** A line that says who is answered; none in an agent's own turn. */
+/** A line that names the turn's contact; none in an agent's own turn. */
 async function whoseTurn(
   { app: { runtime, operator } }: Session,
   { thread, events }: TurnStart,

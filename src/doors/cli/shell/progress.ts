@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 export interface Progress {
   /** `share` from 0 to 1 draws a bar. */
   readonly show: (text: string, share?: number) => void;
-  /** Shows where it ended, and takes the line away in a terminal. */
+  /** Shows the final state, and removes the line in a terminal. */
   readonly end: () => void;
 }
 
@@ -17,7 +17,7 @@ export function showProgress({ terminal: { stderr }, note }: Context, title: str
   const every = isTerminal ? EVERY.terminal : EVERY.log;
   let shown = Date.now();
   let dirty = false;
-  /** What was not shown yet, because it came too soon after something else. */
+  /** An update that was not shown because it came too soon after another. */
   let skipped: (() => void) | undefined;
   const draw = (text: string, share: number | undefined): void => {
     dirty = true;
@@ -35,7 +35,7 @@ export function showProgress({ terminal: { stderr }, note }: Context, title: str
       draw(text, share);
     },
     end: () => {
-      // What was done before anything could be seen needs no end either.
+      // Work that finished before anything was shown needs no end either.
       if (dirty) skipped?.();
       if (dirty && isTerminal) stderr.write("\r\u001b[K");
       dirty = false;
@@ -47,7 +47,7 @@ const SIGNS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 /** Milliseconds of silence before anything is shown of it. */
 const PATIENCE = 400;
 
-/** A sign of life in a terminal while somebody is silent: it moves, and tells for how long already. Gives what takes it away. */
+/** A sign of life in a terminal during silence: it moves, and shows the elapsed time. Gives the function that removes it. */
 export function showWaiting({ terminal: { stdout }, style }: Context, who: string): () => void {
   if (stdout.isTTY !== true) return () => undefined;
   const since = Date.now();

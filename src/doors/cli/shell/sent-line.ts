@@ -11,8 +11,8 @@ interface Part {
 }
 
 /**
- * What a turn sent, in one row of so many signs: to whom, how many tokens of what, what was remembered and cut, how long it took.
- * Where there is no room for all of it, whole pieces are left out. Of several requests it is about the last one.
+ * What a turn sent, in one row of limited width: the model, the tokens of each part, what was remembered and cut, how long it took. If
+ * there is not enough room, whole pieces are omitted. If there were several requests, it shows the last one.
  */
 export function sentLine(
   ledger: Ledger | undefined,
@@ -41,7 +41,7 @@ function fitted(width: number, parts: readonly Part[]): string {
     return fits;
   };
   for (const [at, { forms, weight }] of inOrder) {
-    // What matters most stands: it is begun with a verb before anything else gets room.
+    // The sums matter most: they get room first, introduced by a verb.
     if (weight === SUMS) take(0, parts[0]?.forms.at(-2) ?? "");
     if (weight <= UNBOUND || shown[WHOLES] !== "") take(at, forms.at(-1) ?? "");
   }
@@ -53,7 +53,7 @@ function fitted(width: number, parts: readonly Part[]): string {
 const SUMS = 4;
 const UNBOUND = 5;
 
-/** Where the sums stand. What is part of none of them is not shown without them. */
+/** The position of the sums. Parts that belong to none of them are not shown without them. */
 const WHOLES = 1;
 
 const joinFigures = (shown: readonly string[]): string => {
@@ -72,13 +72,13 @@ function wholes(ledger: Ledger, withLayers: boolean): string {
   ].join(" · ");
 }
 
-/** Memories that stand frozen in the transcript count where memories are told. */
+/** Memories frozen in the transcript count as memories. */
 const at = ({ entries }: Ledger, place: Place): number =>
   entries.filter((entry) => entry.place === place && !isFrozen(entry)).reduce((sum, entry) => sum + entry.tokens, 0);
 
 const isFrozen = ({ place, items }: LedgerEntry): boolean => place === "transcript" && items?.memories !== undefined;
 
-/** What is live, section by section. A layer of memories may stand in two places: frozen at the beginning, and in the tail. */
+/** The live part, section by section. A layer of memories may be in two places: frozen at the beginning, and in the tail. */
 function tailParts({ entries }: Ledger): readonly Part[] {
   const frozen = new Map(entries.filter(isFrozen).map((entry) => [entry.section, entry]));
   const tail = entries.filter(({ place }) => place === "tail");
@@ -115,7 +115,7 @@ function livePart(entry: LedgerEntry): Part {
 const emptyForm = (entry: LedgerEntry): string =>
   entry.fate === "kept" ? `${entry.section} 0` : `${entry.section} 0 (${oneLine(entry.because)})`;
 
-/** What is missing is told before all that is there. */
+/** Missing parts are shown before present ones. */
 function cutPart(ledger: Ledger): Part {
   const sections = ledger.entries.filter((entry) => isCut(entry) && entry.fate !== "lined").length;
   if (sections === 0) return { forms: [cuts(ledger), "nothing cut"], weight: 5 };

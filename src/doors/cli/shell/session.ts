@@ -34,8 +34,8 @@ export async function inSession(
 const CONFIG = "strata.yaml";
 
 /**
- * Says which strata.yaml and data a command uses, to a person who looks on; that there is none here is said in a log, too: whoever
- * stands in the wrong folder would meet an agent of the same name that knows nothing.
+ * Says which strata.yaml and data a command uses, to a person at a terminal; that there is none here is also logged: in the wrong folder,
+ * the user would meet an agent of the same name that knows nothing.
  */
 export function tellPlace({ note, inJson, terminal }: Context, { folder, data, named }: Shared): void {
   if (inJson) return;
@@ -44,7 +44,7 @@ export function tellPlace({ note, inJson, terminal }: Context, { folder, data, n
     note(`${join(folder, CONFIG)}, data in ${data}`);
 }
 
-/** Whether shipped agents stand in, because nobody has declared any. */
+/** Whether shipped agents are used because none are declared. */
 export const isStandIn = ({ folder, named }: Pick<Shared, "folder" | "named">): boolean =>
   !named && !existsSync(join(folder, CONFIG));
 
@@ -80,8 +80,8 @@ async function openSession(
 }
 
 /**
- * The same for commands that only look at the record or mend it: where no data is, nothing is made; modules are left alone, and
- * what is missing to run a turn is no error.
+ * The same for commands that only look at the record or mend it: if there is no data, nothing is created; modules are not loaded, and
+ * missing requirements of a turn are not an error.
  * @throws StrataError `file_not_found`
  */
 export async function inRecord(

@@ -6,7 +6,7 @@ import { showWaiting } from "./progress.ts";
 import { sentLine } from "./sent-line.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Tells a turn as it runs. What a failed turn failed of is said by the caller. */
+/** Shows a turn as it runs. The caller reports a failed turn's error. */
 export type Teller = (event: TurnEvent) => void;
 
 /** For programs: every event of a turn, one JSON object on a line. */
@@ -59,7 +59,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
     switch (event.type) {
       case "turn-start":
         model = event.model ?? model;
-        // What may still be changed or withheld is shown once it has gone out.
+        // Text that may still be changed or withheld is shown once it has been sent.
         streams = isTerminal && event.held !== true;
         return;
       case "reasoning-delta":
@@ -141,7 +141,7 @@ const withheldNote = ({ layer, words = 0 }: Extract<TurnEvent, { type: "withheld
     ? "the value of a secret was left out of the reply"
     : `${count(words, "word")} in a row of the layer ${layer} were left out of the reply; \`private: false\` there allows quoting it`;
 
-/** A mistake of ours is told as one, with all that a report of it needs. */
+/** A mistake of ours is reported as such, with everything that a bug report needs. */
 const refusedNote = (changed: string | null, because: string): string =>
   `the provider rejected the model's earlier reasoning (${printable(because)}). This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
 
@@ -165,6 +165,6 @@ const EARLY: Readonly<Record<Exclude<CoreStop, "answered">, string>> = {
   "recording ended": "the recording ended",
 };
 
-/** What is to be known of a declared text, on a line of its own. */
+/** A warning about a declared text, on its own line. */
 export const textWarning = ({ agent, section, message: sentence }: TextWarning): string =>
   `${agent}, ${section}: ${printable(sentence)}`;

@@ -27,7 +27,7 @@ export function isInteractive({ stdin, stdout }: Terminal): boolean {
 type Source = Pick<Terminal, "stdin" | "signal">;
 
 /**
- * The lines of stdin as they come, without their ends, until it ends or the program is told to stop. A line ends at a line feed, a
+ * The lines of stdin as they come, without their ends, until it ends or the program is asked to stop. A line ends at a line feed, a
  * carriage return before it aside: JSON may hold the other line ends of Unicode as they are, at which Node's own reader would cut.
  */
 export async function* stdinLines(source: Source): AsyncGenerator<string> {
@@ -42,7 +42,7 @@ export async function* stdinLines(source: Source): AsyncGenerator<string> {
   if (rest !== "") yield withoutReturn(rest);
 }
 
-/** All of stdin as it came, but for a byte order mark. */
+/** All of stdin unchanged, except for a byte order mark. */
 export async function allOfStdin(source: Source): Promise<string> {
   let all = "";
   for await (const text of stdinText(source)) all += text;

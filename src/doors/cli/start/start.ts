@@ -71,7 +71,7 @@ export function declareStart(program: Command, context: Context): void {
           try {
             await announce(context, session, listening);
             await warn(context, session);
-            // What was said while no program made vectors. Where that fails, the next turn tells.
+            // Messages saved while no program made vectors. If this fails, the next turn reports it.
             session.app.runtime
               .use(MEMORY_API)
               .embedLater(session.app.operator)
@@ -88,7 +88,7 @@ export function declareStart(program: Command, context: Context): void {
     );
 }
 
-/** What the server tells: of turns that clients ask for, and of what is done without being asked. */
+/** What the server reports: turns that clients request, and background work. */
 function telling(context: Context, session: Session): ServeOptions {
   const { timers } = context.terminal;
   const tell = (sentence: string): void => behindChat(context).note(context.style.yellow(sentence));
@@ -112,7 +112,7 @@ async function runSession(context: Context, { app, json }: Session, anew: boolea
   await new Promise((resolve) => terminal.signal.addEventListener("abort", resolve, { once: true }));
 }
 
-/** Whether somebody declared this agent or has asked it something. Of shipped ones that stand in, nobody may know. */
+/** Whether a person declared this agent or has asked it something. The shipped fallback agents may be unknown to everyone. */
 async function isKnown(session: Session, name: AgentName): Promise<boolean> {
   const { runtime, operator } = session.app;
   if (!isStandIn(session) || companion(session.app)?.name === name) return true;
@@ -125,7 +125,7 @@ function companion({ runtime, operator }: App): Agent | undefined {
   return agents.find((agent) => agent.name === "companion") ?? agents[0];
 }
 
-/** What is to be known of the texts that are declared, what agents have changed of them, and who was left without a reply. */
+/** Notes about the declared texts, the agents' changes to them, and contacts left without a reply. */
 async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
   if (json) return;
   const { warningsOf } = await import("../../../app/entry/texts.ts");
@@ -143,7 +143,7 @@ async function warn({ note, style }: Context, { app, json }: Session): Promise<v
 async function announce({ say, json, style }: Context, session: Session, { url, tokenFile }: Serving): Promise<void> {
   const { app, data } = session;
   const agents = app.runtime.agents(app.operator);
-  // The server serves also where no model can answer.
+  // The server also runs if no model can answer.
   const models = await answeringOf(app, agents);
   if (session.json) {
     const listed = models.map(({ agent: { name, version }, model, problem }) => ({

@@ -7,10 +7,10 @@ import { type Session, shortVersion } from "../shell/session.ts";
 
 /** Milliseconds of quiet before the project is read again: an editor writes in several steps. */
 const QUIET = 150;
-/** More folders than this are no project of agents, and would use up the system's watches. */
+/** More folders than this are not a project of agents, and would use up the system's watches. */
 const MOST_FOLDERS = 500;
 
-/** Reads the project again when its files change, for the threads that begin from then on. Gives the way to stop. */
+/** Reads the project again when its files change, for the threads that begin from then on. Gives the function that stops it. */
 export function reloadOnChange(context: Context, session: Session): () => void {
   let said = "";
   const reload = async (): Promise<void> => {
@@ -90,7 +90,7 @@ function listFolder(folder: string) {
   }
 }
 
-/** An agent as it is declared, and who answers for it. */
+/** An agent as declared, and the model that answers for it. */
 interface Shown {
   readonly agent: Agent;
   readonly model: string;
@@ -108,7 +108,7 @@ function changesOf(before: DeclaredFiles, after: DeclaredFiles): readonly string
   return [...gone, ...[...after].flatMap(([name, now]) => changesOfAgent(before.get(name), now, name))];
 }
 
-/** What running threads never keep of their version: it is looked up where it is declared. */
+/** What running threads never keep of their version: it is always read from the declaration. */
 const AT_ONCE = ["embedder", "schedules", "deliver", "life"] as const;
 
 /** What changed of one agent: what holds at once, and what waits for a new thread. */
@@ -134,7 +134,7 @@ function pinned({ version: _, model: __, ...rest }: Agent): string {
   return JSON.stringify({ ...rest, ...Object.fromEntries(AT_ONCE.map((key) => [key, undefined])) });
 }
 
-/** A tool's or source's code is no part of any version: running threads use the new one, too. */
+/** A tool's or source's code is not part of any version: running threads use the new one, too. */
 const readAnew = (modules: readonly string[], { folder }: Session): readonly string[] =>
   modules.map((file) => `the module ${relative(folder, file)} was reloaded, also for running threads`);
 

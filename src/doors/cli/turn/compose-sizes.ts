@@ -3,7 +3,7 @@ import { count, number, type Style, table } from "../../../print/index.ts";
 import { type LayerScope, type LedgerEntry, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 
-/** What the sizes are asked for. */
+/** What sizes are computed for. */
 interface Sizing {
   readonly app: App;
   readonly conversation: Conversation;
@@ -24,11 +24,11 @@ interface LayerSize {
   readonly full: number;
   readonly compact: number;
   readonly compactly: string;
-  /** Left out where nothing can be sent. */
+  /** Absent if nothing can be sent. */
   readonly sent?: number;
 }
 
-/** A prompt in each mode as it would be with room for everything, and as it is sent; or why it cannot be. */
+/** A prompt in each mode, as it would be with room for everything and as it is sent; or why it cannot be. */
 interface Prompts {
   readonly full: Composed;
   readonly compact: Composed;
@@ -81,7 +81,7 @@ async function composed({ app, conversation, message, mode }: Sizing): Promise<P
   };
 }
 
-/** That a prompt does not fit is what somebody wants to see who looks at its sizes. */
+/** A prompt that does not fit is exactly what a user of this command wants to see. */
 function asTooLarge(thrown: unknown): StrataError {
   if (thrown instanceof StrataError && thrown.code === "budget_too_small") return thrown;
   throw thrown;
@@ -168,7 +168,7 @@ const cutIn = (sent: Prompts["sent"]): readonly CutSection[] =>
           : [],
       );
 
-/** What the mode of the sent prompt leaves out. */
+/** What the mode of the sent prompt omits. */
 function absentIn({ full, sent }: Prompts): readonly CutSection[] {
   if (sent instanceof StrataError) return [];
   const there = entriesBySection(sent);
@@ -197,7 +197,7 @@ function freeLine(sent: Prompts["sent"]): readonly string[] {
 const minimalOf = ({ minimal: { ledger } }: Prompts): number =>
   ledger.entries.filter(isSized).reduce((sum, { wanted }) => sum + wanted, 0);
 
-/** The conversation and the message are no part of what an agent is told beforehand. */
+/** The conversation and the message are not part of the fixed prompt. */
 const isSized = ({ place }: LedgerEntry): boolean => place !== "transcript" && place !== "message";
 
 const APPEARS: Readonly<Record<LedgerEntry["fate"], string>> = {

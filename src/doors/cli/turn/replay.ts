@@ -13,7 +13,7 @@ import { agentNamed, inSession } from "../shell/session.ts";
 import { beginDump, type Dump } from "./dump.ts";
 import { newTally, type SectionTally, type Tally, tallyTurn } from "./tally.ts";
 
-/** What the end of a replay tells besides the tally. */
+/** What the end of a replay reports besides the tally. */
 interface ReplayReport {
   readonly file: string;
   readonly agent: string;

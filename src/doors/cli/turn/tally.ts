@@ -12,7 +12,7 @@ export interface SectionTally {
   cut: number;
 }
 
-/** What a recording came to, counted from the record: the same whether this run did a turn or an earlier one. */
+/** A recording's totals, counted from the record: the same whether this run did a turn or an earlier one. */
 export interface Tally {
   turns: { fresh: number; before: number; failed: number };
   requests: number;
