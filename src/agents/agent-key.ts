@@ -15,11 +15,11 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   /** The stored form. It has no limits, because everything that an earlier Strata accepted must stay readable. */
   readonly stored: z.ZodType<Kept>;
   /**
-   * It may also stand at the top of the file, and has no default then. `whole`: agents that do not have it take it from there. `members`:
-   * an agent that has it takes from there what it does not say itself.
+   * It may also be at the top of the file, and has no default then. `whole`: agents without it take it from there. `members`: an agent that
+   * has it takes the members it does not set from there.
    */
   readonly shared?: "whole" | "members";
-  /** Places below the key, as `account.rpc`, where a server's address or the variable that holds one may stand. */
+  /** Paths below the key, as `account.rpc`, that hold a server's address or the variable with one. */
   readonly servers?: readonly string[];
   /** Undefined: the agent is the same as without the key, with the same version. */
   freeze(value: z.output<Written>, around: KeyPlace): Kept | undefined;
@@ -29,7 +29,7 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   tools?(value: z.output<Written>): readonly string[];
   /** Texts that the lock holds beside the layers, by name: as with an immutable layer, nothing of them changes without a new lock. */
   locks?(kept: Kept): Readonly<Record<string, string>>;
-  /** Layers that come with what is kept. Where the agent has no layers of its own, no model reads them: they are left out. */
+  /** Layers that come with the kept value. If the agent has no layers of its own, no model reads them, so they are omitted. */
   layers?(kept: Kept): readonly KeyLayer[];
 }
 
@@ -49,7 +49,7 @@ export type WrittenKeys<Keys extends AgentKeys> = {
   readonly [Name in keyof Keys]?: z.input<Keys[Name]["written"]>;
 };
 
-/** Those that may stand at the top, too. */
+/** Keys that may also be at the top. */
 type SharedKeys<Keys extends AgentKeys> = {
   readonly [Name in keyof Keys as Keys[Name] extends { readonly shared: string } ? Name : never]: Keys[Name];
 };
@@ -58,11 +58,11 @@ type SharedKeys<Keys extends AgentKeys> = {
 export const membersOf = (keys: AgentKeys, of: (key: AgentKey) => z.ZodType): Readonly<Record<never, never>> =>
   Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, of(key)]));
 
-/** Where a key's value stands. */
+/** The place of a key's value. */
 export interface KeyPlace {
   /** The agent's name. */
   readonly name: string;
-  /** All agents of the file, by name, each as it was read with its features' keys: a feature reads its own by `Reflect.get`. */
+  /** All agents of the file, by name, each as read with its features' keys: a feature reads its own by `Reflect.get`. */
   readonly agents: Readonly<Record<string, AgentConfig>>;
   /** Everything in strata.yaml about the agent, except keys of features. */
   readonly agent: AgentConfig;
@@ -86,7 +86,7 @@ export interface GivenText {
 
 type Rules<Written extends z.ZodType> = Pick<AgentKey<Written>, "servers" | "check" | "tools">;
 
-/** The same key, which may stand at the top of the file as well, for all agents. */
+/** The same key for all agents, which may also be at the top of the file. */
 export function sharedKey<Key extends AgentKey>(
   key: Key,
   shared: NonNullable<AgentKey["shared"]> = "whole",
@@ -96,7 +96,7 @@ export function sharedKey<Key extends AgentKey>(
   return { ...key, shared };
 }
 
-/** A key that is kept as it is written. What is left out, or says what its default says, is left out of the agent. */
+/** A key that is kept as written. An absent value, or one that equals its default, is omitted from the agent. */
 export function agentKey<Written extends z.ZodType>(
   written: Written,
   rules: Rules<Written> = {},
@@ -184,7 +184,7 @@ export function schemaOf(keys: AgentKeys, forms: SourceForms): Schema {
   };
 }
 
-/** For which agents what stands at the top holds. */
+/** To which agents a value at the top applies. */
 const HOLDS = {
   whole: "It holds for each agent that has none of its own.",
   members: "What it says holds for each agent that does not say that itself.",

@@ -105,7 +105,7 @@ const FEATURE_KEYS = Object.fromEntries(
   Object.entries<AgentKey>(AGENT_KEYS).map(([name, { stored }]) => [name, stored.parse(wholeOf(stored))]),
 );
 
-/** Every key that an agent can have: with a new one that is no feature's this does not compile until it has that, too. */
+/** Every key that an agent can have: a new key without a feature does not compile until it is added here, too. */
 const EVERY_KEY: Complete<Omit<Agent, "version" | "output" | keyof typeof AGENT_KEYS>> & Pick<Agent, "output"> = {
   ...FEATURE_KEYS,
   ...{

@@ -96,8 +96,8 @@ function newer(error: z.ZodError): StrataError {
 }
 
 /**
- * What was read, if the form below has every key of an agent; else the paths of those that it lacks, and the line above does not
- * compile: a version that is written today would be unreadable tomorrow.
+ * The parsed agent, if the form below has every key; otherwise the paths of the missing ones, and the line above does not compile: a
+ * version written today would be unreadable tomorrow.
  */
 type Whole<Read> = [Lacking<Read>] extends [never] ? CoreAgent : Lacking<Read>;
 type Lacking<Read> = Exclude<Paths<Omit<CoreAgent, "output">>, Paths<Omit<Read, "output">>>;
@@ -118,7 +118,7 @@ const APPEARANCE = z.enum(["whole", "line", "absent"]);
 /** A member that may be missing and is never `undefined`: what is written is what was read. */
 const maybe = <T extends z.ZodType>(type: T): z.ZodExactOptional<T> => z.exactOptional(type);
 
-/** Whatever there is: each feature says of its own what is kept of it. */
+/** Any source: each feature declares what is kept of its own. */
 const SOURCE: z.ZodType<Source> = z.custom<Source>();
 
 const LAYER = z.strictObject({

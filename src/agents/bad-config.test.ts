@@ -6,7 +6,7 @@ import { folderWith, loadYaml, problemsOf, refusalOf, yamlWith } from "./folder.
 
 const ONE = "id: rules, rank: 1, text: Be kind.";
 
-/** What is wrong; the file, with ▸ before the place that must be named; how the message continues after the place; more words. */
+/** The error; the file, with ▸ before the place that must be named; how the message continues after the place; further words. */
 type Case = readonly [string, string, string, ...string[]];
 
 const agentLine = (line: string): string => yamlWith([ONE], `    ${line}\n`);

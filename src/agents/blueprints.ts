@@ -14,7 +14,10 @@ export function blueprintNames(): readonly string[] {
     .sort();
 }
 
-/** Those with an agent of the same name, which answers where nobody has declared any. The others are not even read: they may need what is not installed. */
+/**
+ * Blueprints with an agent of the same name, which answers if no agent is declared. The others are not even read: they may need packages
+ * that are not installed.
+ */
 export function standInNames(): readonly string[] {
   const yamlOf = (name: string): string => readFileSync(join(BLUEPRINTS, name, "strata.yaml"), "utf8");
   return blueprintNames().filter((name) => new RegExp(`^ {2}${name}:`, "m").test(yamlOf(name)));

@@ -30,7 +30,7 @@ export interface Surroundings {
   readonly org: OrgId;
   readonly model: ModelRef | undefined;
   readonly embedder: ModelRef | undefined;
-  /** The whole file, for keys that stand at its top. */
+  /** The whole file, for keys at its top. */
   readonly config: Config;
   readonly folder: string;
   readonly report: Report;
@@ -129,7 +129,7 @@ function agentKeyPlace(
   };
 }
 
-/** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */
+/** Names for what is sent, and rules only if there are any: an agent without them keeps the version it always had. */
 function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Agent, "tools" | "rules"> {
   const declared = tools.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
   const rules = declared.flatMap(({ name, approval, wait, tainted, calls, seconds }) => {
@@ -183,7 +183,7 @@ function buildSource(config: LayerConfig, path: Path, around: Surroundings): Sou
     const texts = config.texts && choiceTexts(config.texts, [...path, "texts"], around);
     return around.sources.make(config.source, texts === undefined ? config : { ...config, texts });
   }
-  // A text that could not be read stands in the report; the report ends the load before anyone sees this layer.
+  // A text that could not be read is in the report, which ends the load before this layer is used.
   const text = readGivenText(config, path, around) ?? trusted("");
   return { kind: "text", text, ...(config.file !== undefined && { file: config.file }) };
 }

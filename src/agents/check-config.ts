@@ -90,7 +90,7 @@ function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report)
   }
 }
 
-/** What stands right behind another layer stands in the same block. */
+/** A layer right after another one is in the same block. */
 function checkAfter({ layers }: AgentConfig, path: Path, report: Checking): void {
   for (const [i, { after, scope, id, source }] of layers.entries()) {
     if (after === undefined) continue;
@@ -113,7 +113,7 @@ function checkAfter({ layers }: AgentConfig, path: Path, report: Checking): void
   }
 }
 
-/** Sources that speak of one thing stand once; and what an agent does not have has no layer. */
+/** Sources about the same thing occur once; and an agent has no layer for what it lacks. */
 function checkSources(agent: AgentConfig, path: Path, report: Checking): void {
   for (const [i, layer] of agent.layers.entries()) {
     const form = report.sources.formOf(layer);

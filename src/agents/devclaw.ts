@@ -4,7 +4,7 @@ import type { Path } from "./path.ts";
 import { reportOn } from "./report.ts";
 import { editableYaml, readYaml } from "./yaml-source.ts";
 
-/** What happened to one key of DevClaw's file: where its value stands now, or what to do about it. */
+/** The result for one key of DevClaw's file: the new place of its value, or what to do about it. */
 export type TranslatedKey = { readonly key: string; readonly line: number } & Translated;
 
 type Translated = { readonly to: string } | { readonly next: string };
@@ -23,8 +23,8 @@ export interface Translation {
 const AGENT = "workbench";
 
 /**
- * Puts what a file of DevClaw's says into the blueprint `workbench`: `texts` are the blueprint's files by path. A value that is none is an
- * error with its line, a key that has no counterpart is named with the next step.
+ * Translates a DevClaw file into the blueprint `workbench`: `texts` are the blueprint's files by path. An invalid value is an error with
+ * its line, a key without a counterpart is named with the next step.
  * @throws StrataError `config_invalid`
  */
 export function translateDevclaw(
@@ -76,8 +76,8 @@ interface PresentKey {
 }
 
 /**
- * The keys that say something, each below a section by itself where one of the section's keys is known; in the order of the rules: what is
- * said of the model's server counts for the model, wherever it stands.
+ * The keys with a value. A section is split into its keys if one of them is known. In the order of the rules: what is said about the
+ * model's server affects the model, whatever the order in the file.
  */
 function presentKeys(top: unknown): readonly PresentKey[] {
   const rules = Object.keys(RULES);
@@ -102,7 +102,7 @@ interface AgentDraft {
   readonly agentValue: (path: Path) => unknown;
   readonly text: (path: string, change: (old: string) => string) => Translated;
   readonly files: () => ReadonlyMap<string, string>;
-  /** What the file says of the model's server; the model follows it. */
+  /** The file's setting for the model's server; the model follows it. */
   server: string | undefined;
   /** Who runs the model, as long as no variable holds its key. */
   provider: string | undefined;
@@ -206,7 +206,7 @@ const skillFolders: KeyRule = (value, { set, skillFolders: known }) => {
   return set(["skillFolders", "read"], [...new Set(known)]);
 };
 
-/** What has a counterpart, in the order in which it is put there: the model's server is known before the model, and that before its key. */
+/** Keys with a counterpart, in the order in which they are applied: the model's server before the model, and the model before its key. */
 const RULES: Readonly<Record<string, KeyRule>> = {
   name: textRule((name, draft) => {
     const slug = name
@@ -308,7 +308,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   bedrock: "AWS_BEARER_TOKEN_BEDROCK",
 };
 
-/** Who answers at an address; undefined where it is none. */
+/** The provider at an address; undefined if there is none. */
 function providerAt(url: string): string | undefined {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined;
   const { hostname } = new URL(url);

@@ -5,28 +5,31 @@ import type { AgentConfig, LayerConfig } from "./config-schema.ts";
 /** The fields of a layer for certain sources only. */
 export type LayerMember = "limit" | "timezone" | "setting" | "by" | "texts";
 
-/** A kind of source that layers may name, said once: for strata.yaml, the frozen agent and the record. What it gives is told by a turn's steps. */
+/**
+ * A kind of source that layers may name, defined once for strata.yaml, the frozen agent and the record. Its content comes from a turn's
+ * steps.
+ */
 export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
   /** What a layer is filled with, as the page of strata.yaml continues after the name. */
   readonly fills: string;
-  /** It stands in the prefix until somebody edits it; left out, it is filled again each turn. */
+  /** It stays in the prefix until it is edited; otherwise it is filled again each turn. */
   readonly isStored?: true;
   /** All that it says is the platform's own word: the time, the agent's condition, its tools. */
   readonly isOurs?: true;
   /** Members of a layer that only some sources take. */
   readonly takes?: readonly LayerMember[];
   /**
-   * What it says may be another in a later turn without any edit, for all the organization's agents, for all conversations or for each its own: then it stands behind
-   * what all of them share. Left out, it changes by edits alone.
+   * Its content may differ in a later turn without any edit: for all the organization's agents, for all conversations, or for each
+   * separately. It then comes after everything that they share. Without this, it changes only by edits.
    */
   readonly changesFor?: "org" | "agent" | "thread";
-  /** It may also stand in the tail, with `scope: turn`: then what changes there begins no epoch. `only`: it stands nowhere else. */
+  /** It may also be in the tail, with `scope: turn`: a change there does not begin an epoch. `only`: it is allowed nowhere else. */
   readonly inTail?: true | "only";
   /** Several layers may use it, because each has its own content. */
   readonly isRepeatable?: true;
-  /** What is kept of it beside its kind, as the record gives it back. */
+  /** What is kept besides its kind, as the record gives it back. */
   readonly kept: Kept;
-  /** That, of a layer as it is written. */
+  /** Makes that from a layer as written. */
   make(layer: Pick<LayerConfig, LayerMember>): Members<Kept>;
   /** Why it does not fit the rest of the agent. */
   unfit?(agent: AgentConfig): string | undefined;
@@ -71,7 +74,7 @@ export interface Sources {
   readonly isLive: (layer: Sourced) => boolean;
   /** Those that take a member, as a message names them. */
   readonly taking: (member: LayerMember) => string;
-  /** What the page says of all of them. */
+  /** The page's sentence for all of them. */
   readonly message: string;
   /** As the record gives one back. */
   readonly stored: z.ZodType<Source>;

@@ -70,7 +70,7 @@ export interface PlacedText {
   readonly text: string;
   /** In strata.yaml. */
   readonly path: Path;
-  /** Where the text has a file of its own: its name for messages. */
+  /** If the text has its own file: the file's name for messages. */
   readonly file?: string;
 }
 
@@ -103,5 +103,5 @@ export function checkText({ text, path, file }: PlacedText, report: Report): voi
   }
 }
 
-/** Controls but for the tab, other line breaks, direction overrides, zero widths, tags. Joiners stay: scripts and emoji need them. */
+/** Control characters except tab, other line breaks, direction overrides, zero widths, tags. Joiners stay: scripts and emoji need them. */
 const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/u;

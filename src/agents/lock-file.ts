@@ -24,7 +24,7 @@ const ENTRY = z.strictObject({
 
 const REVIEWED = z.strictObject({ line: z.string(), of: SHA256 });
 
-/** A line that stands for a layer, and the digest of the text that it was reviewed for. */
+/** A layer's one-line description, and the digest of the text that it was reviewed for. */
 type ReviewedLine = z.output<typeof REVIEWED>;
 /** By agent, then by layer. */
 type ReviewedLines = ReadonlyMap<string, ReadonlyMap<string, ReviewedLine>>;
@@ -32,7 +32,7 @@ type ReviewedLines = ReadonlyMap<string, ReadonlyMap<string, ReviewedLine>>;
 /** What a lock holds. */
 export interface Locked {
   readonly layers: LockedLayers;
-  /** Of versioned layers: those of immutable ones stand in their entries. None in locks of before they were kept. */
+  /** Lines of versioned layers: those of immutable ones are in their entries. Absent in locks from before lines were kept. */
   readonly lines?: ReviewedLines;
 }
 
@@ -76,7 +76,7 @@ export function writeEntries({ layers, lines }: Locked): string {
 const byName = <T>(all: ReadonlyMap<string, ReadonlyMap<string, T>>): Record<string, Record<string, T>> =>
   Object.fromEntries([...all].map(([name, entries]) => [name, Object.fromEntries(entries)]));
 
-/** A versioned layer's line in the lock; none where it has none. */
+/** A versioned layer's line in the lock; undefined if it has none. */
 function reviewedLine({ line, source, mutability }: Layer): ReviewedLine | undefined {
   if (line === undefined || source.kind !== "text" || mutability !== "versioned") return undefined;
   return { line, of: digestOf(source.text) };
@@ -114,7 +114,7 @@ function damaged(file: string, why: string, cause?: unknown): StrataError {
   return new StrataError("lock_mismatch", `${file} is damaged: ${why}; ${next}`, { file }, cause);
 }
 
-/** How a line that stands for a layer differs from the lock. `stale`: it is the same, and its layer's text is not. */
+/** How a layer's line differs from the lock. `stale`: the line is unchanged, but its layer's text is not. */
 interface LineChange {
   readonly agent: string;
   readonly layer: string;
@@ -140,7 +140,7 @@ export function changedLinesOf({ lines }: Locked, found: Locked): readonly LineC
   return lines === undefined ? [] : between(lines, found.lines ?? new Map());
 }
 
-/** All lines, of immutable layers too, that stand as they were reviewed while the text behind them changed. */
+/** All lines, including those of immutable layers, that are unchanged since the review while their text changed. */
 export function staleIn(locked: Locked | undefined, found: Locked): readonly LineChange[] {
   if (locked === undefined) return [];
   return between(reviewed(locked), reviewed(found)).filter(({ change }) => change === "stale");

@@ -30,7 +30,7 @@ const NAME = "strata.lock";
 const LOCK_LIMIT = 16 * 1024 * 1024;
 const DIFF_LIMIT = 60;
 
-/** Where a project's lock stands: beside its strata.yaml. */
+/** The path of a project's lock: beside its strata.yaml. */
 export const lockFile = (project: Project): string => join(project.folder, NAME);
 
 /** The lock of a project: every immutable layer's text and SHA-256, sorted, one line of text per line; and the reviewed lines. */
@@ -49,13 +49,13 @@ export const isLockCurrent = (project: Project): boolean =>
 
 /** How a lock is written. */
 export interface LockWriting {
-  /** The lines that stand for layers were reviewed for the texts as they are now. */
+  /** The layers' lines were reviewed against the present texts. */
   readonly lines?: boolean;
 }
 
 /**
  * Writes the lock, all or nothing: what the operator has reviewed is now what may start.
- * @throws StrataError `lock_mismatch` for a line that is as it was while its layer's text changed, unless the lines were reviewed
+ * @throws StrataError `lock_mismatch` for an unchanged line whose layer's text changed, unless the lines were reviewed
  */
 export function writeLock(project: Project, { lines = false }: LockWriting = {}): void {
   const file = lockFile(project);
@@ -108,7 +108,7 @@ export function checkLock(project: Project): void {
   });
 }
 
-/** A line stands for a text that somebody read beside it; of a text that changed nobody has said so. */
+/** A line was reviewed beside its text; if the text changed, the line needs a new review. */
 function checkStale(project: Project, file: string): void {
   const stale = staleIn(lockedBefore(file), lockOf(project));
   if (stale.length === 0) return;
@@ -118,7 +118,7 @@ function checkStale(project: Project, file: string): void {
   throw new StrataError("lock_mismatch", message, { file, lines: stale });
 }
 
-/** Nothing where there is no lock, or none that can be read: then all is reviewed again. */
+/** Undefined if there is no lock, or an unreadable one: then everything is reviewed again. */
 function lockedBefore(file: string): Locked | undefined {
   try {
     return existsSync(file) ? parseLock(readLockFile(file), file) : undefined;

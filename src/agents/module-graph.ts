@@ -12,7 +12,7 @@ interface GraphReading {
   readonly strata: URL;
   /** Part of their addresses. Node keeps a module for as long as the program runs, so another state is another address. */
   readonly mark: string;
-  /** Each file of the project that was imported, as it was then. */
+  /** Each imported file of the project, with its content at that time. */
   readonly seen: Map<string, string>;
   readonly modules: Set<string>;
 }
@@ -34,9 +34,9 @@ export interface Addresses {
 }
 
 /**
- * Where these modules are to be imported from. Where one of them changed, or a file of the project's folder that they import,
- * all of them are read again, so that they go on sharing what they share.
- * @param strata the address of the module that `import "strata"` shall give in them, and in nothing else of this program
+ * The addresses to import these modules from. If one of them changed, or a file of the project's folder that they import, all of them are
+ * read again, so that they keep sharing what they share.
+ * @param strata the address of the module that `import "strata"` resolves to in them, and nowhere else in this program
  */
 export function addressesOf(modules: readonly string[], folder: string, strata: URL): Addresses {
   hook();
@@ -91,7 +91,7 @@ function at(href: string, { mark }: GraphReading): string {
 
 const fileOf = (address: string): string => (address.startsWith("file:") ? fileURLToPath(address) : address);
 
-/** Whether a file is of the project's own folder: what is installed there is somebody else's. */
+/** Whether a file belongs to the project's own folder; packages installed there do not. */
 function isOf(file: string, { folder }: GraphReading): boolean {
   const [first = "", ...rest] = relative(folder, file).split(sep);
   return first !== ".." && !file.startsWith("node:") && ![first, ...rest].includes("node_modules");
@@ -121,13 +121,13 @@ function hook(): void {
 }
 
 /**
- * A module in TypeScript is one, whatever the package.json beside it says or leaves out: npm writes `"type": "commonjs"` into a
- * new one, and nobody who adds a tool thinks of it. Who wants CommonJS names the file `.cts`.
+ * A file in TypeScript is always a module, whatever the package.json beside it says: npm writes `"type": "commonjs"` into a new one, which
+ * authors of tools rarely notice. CommonJS files are named `.cts`.
  */
 const asModule = (file: string, { conditions }: ResolveHookContext): { readonly format?: string } =>
   file.endsWith(".ts") && conditions.includes("import") ? { format: "module-typescript" } : {};
 
-/** For which reading somebody imports; none, when he is not of a project. */
+/** The reading that an import belongs to; undefined if the importer is not part of a project. */
 function readingOf({ parentURL = "", conditions }: ResolveHookContext): GraphReading | undefined {
   return givenAddresses.get(parentURL) ?? (conditions.includes("require") ? bare.get(parentURL) : undefined);
 }

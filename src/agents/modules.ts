@@ -9,17 +9,17 @@ export interface Modules {
   readonly sources: readonly OwnSource[];
 }
 
-/** What the modules of a project brought, and which of them were not loaded in this state before. */
+/** What a project's modules exported, and which of them are newly loaded in this state. */
 export interface LoadedModules extends Modules {
   readonly anew: readonly string[];
 }
 
 /**
- * Loads the modules that a project names and picks up the tools and sources among their exports. `import "strata"` in them and
- * in what they import from the project's folder gives this very Strata, whether it is installed beside them or not. Where one of
- * these files changed since, all are loaded again.
- * @param strata the address of the module that `import "strata"` shall give
- * @throws StrataError `module_failed` naming the file, and the line where the file tells it
+ * Loads the modules that a project names and picks up the tools and sources among their exports. `import "strata"` in them and in what they
+ * import from the project's folder gives this very Strata, whether it is installed beside them or not. If one of these files changed since,
+ * all are loaded again.
+ * @param strata the address of the module that `import "strata"` resolves to
+ * @throws StrataError `module_failed` naming the file, and the line if it is known
  */
 export async function loadModules({ modules, folder, sourceNames }: Project, strata: URL): Promise<LoadedModules> {
   if (modules.length === 0) return { tools: [], sources: [], anew: [] };

@@ -6,7 +6,7 @@ import { type Report, reportOn } from "./report.ts";
 import { SLUG } from "./schema-parts.ts";
 import { editableYaml, readYaml } from "./yaml-source.ts";
 
-/** What the file's own documentation says of a number that it leaves out. */
+/** The default of a number, according to the format's own documentation. */
 const USUAL = { slots: 1_000, threads: 10_000, ttlHours: 24, graceMinutes: 10, reply: 4_096, calls: 100 };
 
 /** What of the blueprint's folders is not the file's own: its texts and its code. */
@@ -48,8 +48,8 @@ const ORGANISM = z.looseObject({
 type Organism = z.output<typeof ORGANISM>;
 
 /**
- * Puts what an organism.yaml says into the blueprint `organism`: `texts` are the blueprint's files by path. A value that is none is an error
- * with its line, a key that has no counterpart is named with the next step.
+ * Translates an organism.yaml into the blueprint `organism`: `texts` are the blueprint's files by path. An invalid value is an error with
+ * its line, a key without a counterpart is named with the next step.
  * @throws StrataError `config_invalid`
  */
 export function translateOrganism(
@@ -103,7 +103,7 @@ export function translateOrganism(
   };
 }
 
-/** What the blueprint's first lines say is about its own agents. */
+/** The blueprint's first lines are about its own agents. */
 const replaceHeader = (yaml: string, file: string): string =>
   yaml.replace(
     /^(?:#.*\n)+/,
@@ -122,7 +122,7 @@ function checkPeers({ listeners }: Organism, report: Report): void {
   }
 }
 
-/** Those that nobody asks are there for people. */
+/** Listeners without a caller are for people. */
 function findEntryListeners({ listeners }: Organism): readonly string[] {
   const asked = new Set(listeners.flatMap(({ name, peers }) => peers.filter((peer) => peer !== name)));
   const first = listeners.map(({ name }) => name);
@@ -145,7 +145,7 @@ function translateListener(
 
 const handlerOf = (name: string): string => `handlers/${name}.ts`;
 
-/** The code of a listener without a prompt, which somebody has to write: it answers with what it is sent. */
+/** A placeholder for the code of a listener without a prompt, which must be written by hand: it answers with its input. */
 const stub = ({
   name,
   peers,

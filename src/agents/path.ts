@@ -7,16 +7,16 @@ export interface Position {
   readonly column: number;
 }
 
-/** A parsed file that still knows where each value stands. */
+/** A parsed file that still knows the place of each value. */
 export interface YamlSource {
   /** As messages name it. */
   readonly file: string;
   readonly value: unknown;
-  /** Where the value at `path` stands, or its key; of what is missing, where it would belong. */
+  /** The place of the value at `path`, or of its key; for a missing one, where it would belong. */
   locate(path: Path, key: boolean): Position;
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {

@@ -36,7 +36,7 @@ import {
 } from "./secret.ts";
 import { readYaml } from "./yaml-source.ts";
 
-/** A loaded strata.yaml: frozen all through. Secrets stand in `providers`, `secrets`, `servers` and `store` and nowhere else. */
+/** A loaded strata.yaml, deeply frozen. Secrets are only in `providers`, `secrets`, `servers` and `store`. */
 export interface Project {
   /** Absolute. */
   readonly file: string;
@@ -47,19 +47,19 @@ export interface Project {
   readonly secrets: ReadonlyMap<string, Secret>;
   /** Addresses of JSON-RPC servers, by the variable that an agent's account names. */
   readonly servers: ReadonlyMap<string, Secret>;
-  /** The address of the database; none where it is the file in the data folder. */
+  /** The address of the database; absent if it is the file in the data folder. */
   readonly store?: Secret;
   /** Absolute paths of the modules with tools and sources. */
   readonly modules: readonly string[];
   /** Names that no source out of a module may have. */
   readonly sourceNames: readonly string[];
-  /** What the lock holds beside immutable layers: texts by agent, then by name. */
+  /** What the lock holds besides immutable layers: texts by agent, then by name. */
   readonly locked: ReadonlyMap<AgentName, Readonly<Record<string, string>>>;
-  /** What the file says of models, by `provider:name`. */
+  /** The file's declarations of models, by `provider:name`. */
   readonly models: Config["models"];
   /** How the turns of one program share its time. */
   readonly turns: Scheduling;
-  /** True where a program declares the agents itself: there is no strata.yaml and no lock. */
+  /** True if a program declares the agents itself: there is no strata.yaml and no lock. */
   readonly inCode?: true;
 }
 
@@ -67,11 +67,11 @@ export interface Project {
 export interface ReadOptions {
   /** `process.env`, or less. */
   readonly env: Environment;
-  /** True: nothing shall run, so modules are left out, and a secret may be missing. */
+  /** True: nothing will run, so modules are not loaded, and a secret may be missing. */
   readonly recordOnly?: boolean;
-  /** Where `.env` is read; left out, beside strata.yaml. */
+  /** Where `.env` is read; by default beside strata.yaml. */
   readonly envFolder?: string;
-  /** True: a secret may be missing, for the texts alone are looked at. */
+  /** True: a secret may be missing, because only the texts are read. */
   readonly withoutSecrets?: boolean;
 }
 
@@ -83,8 +83,8 @@ export interface Declarations<Keys extends AgentKeys> {
    */
   readonly loadProject: (path: string, reading: ReadOptions) => Project;
   /**
-   * The same for agents that a program declares itself: what strata.yaml would say, as a value. There is no lock: the program's
-   * own source is what its texts are pinned by. `folder` is what the paths of layer files and modules are relative to.
+   * The same for agents that a program declares itself: what strata.yaml would say, as a value. There is no lock: the program's own source
+   * pins its texts. Paths of layer files and modules are relative to `folder`.
    * @throws StrataError as `loadProject`
    */
   readonly projectInCode: (config: ConfigInput<Keys>, reading: ReadOptions & { readonly folder: string }) => Project;
@@ -166,7 +166,7 @@ function projectOf(source: YamlSource, place: ProjectSource): Project {
   });
 }
 
-/** What the keys of an agent lock. */
+/** What an agent's keys lock. */
 function lockedBy(keys: AgentKeys, agent: Agent): Readonly<Record<string, string>> {
   const texts = Object.entries(keys).map(([name, key]) => {
     const kept: unknown = Reflect.get(agent, name);
@@ -216,7 +216,7 @@ function readSource(file: string): string {
   }
 }
 
-/** What a variable holds: in the environment, else in the folder's `.env`. @throws StrataError `secret_missing` */
+/** The value of a variable: from the environment, otherwise from the folder's `.env`. @throws StrataError `secret_missing` */
 export function variableAt(folder: string, env: Environment, name: string): string {
   const value = joinEnvironment(env, readDotenv(folder)).get(name);
   if (value !== undefined) return value;

@@ -45,7 +45,7 @@ const dollarsPerMillion = () => z.number().min(0).max(1_000_000);
 
 const seconds = () => z.int().min(0).max(31_536_000);
 
-/** What is declared of a model. */
+/** The declaration of a model. */
 export const MODEL_CARD = z.strictObject({
   contextWindow: tokens(1).optional().describe("The context window: tokens of prompt and reply together."),
   maxOutputTokens: tokens(1).optional().describe("Tokens of the longest reply."),

@@ -70,7 +70,7 @@ function explain(issue: z.core.$ZodIssue, about: About): void {
   }
 }
 
-/** What is wrong in the one of several forms that was meant: the one that fits but for something inside. */
+/** The problems in the one form of several that was meant: the one that matches except for something inside. */
 const meantOf = ({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined =>
   errors.find(
     (all) => all.length > 0 && all.every(({ code, path }) => path.length > 0 || code === "unrecognized_keys"),
@@ -81,11 +81,11 @@ function explainKey(key: string, path: Path, { report, schema }: About): void {
   const known = Object.keys(schemaAt(path, schema)?.properties ?? {});
   const name = nameOfToday(key, path);
   const problem = `unknown key \`${visible(key)}\` at ${where}${suggestion(key, known)}`;
-  // Its value is not shown: an unknown key may well be where somebody put a secret.
+  // Its value is not shown, since an unknown key may contain a misplaced secret.
   report.add([...path, key], name === undefined ? problem : `\`${key}\` is now \`${name}\``, { key: true, value: "" });
 }
 
-/** What the issue's schema wants, as words that end a sentence beginning with "expected". */
+/** What the issue's schema expects, as words that end a sentence beginning with "expected". */
 function wanted(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":

@@ -4,8 +4,8 @@ import type { Path } from "./path.ts";
 type Rename = readonly [place: string, today: string, first: string];
 
 /**
- * A stored agent keeps the names that its keys had first: its version is the digest of these bytes. With other names, all threads
- * would be pinned to another version than the declared one, although nobody has changed the agent.
+ * A stored agent keeps its keys' original names: its version is the digest of these bytes. With other names, all threads would be pinned to
+ * another version than the declared one, although the agent has not changed.
  */
 const STORED_KEYS: readonly Rename[] = [
   ["", "settings", "facts"],
@@ -51,7 +51,7 @@ const WRITTEN: readonly Rename[] = [
   ["models.*", "tailMode", "tail"],
 ];
 
-/** What an unknown key of strata.yaml is called now, if it had that name before. */
+/** The present name of an unknown key of strata.yaml, if it is a former name. */
 export const nameOfToday = (key: string, path: Path): string | undefined =>
   translation(WRITTEN, "today", key, path.map(String));
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type CoreErrorCode, StrataError } from "../protocol/index.ts";
 import { type Path, type Position, show, valueAt, writePath, type YamlSource } from "./path.ts";
 
-/** One thing that is wrong, where it stands, what stands there and what should. */
+/** One problem: its place, the text there, and what is expected. */
 export interface Problem extends Position {
   readonly file: string;
   readonly path: string;
@@ -44,7 +44,7 @@ export function reportOn(source: YamlSource): Report {
       const place = options.place ?? { file: source.file, ...source.locate(path, options.key ?? false) };
       const value = options.value ?? shownAt(source, path);
       const problem = { ...place, path: writePath(path), value, expected };
-      // What stands at the top for all agents is looked at once for each.
+      // A value at the top is checked once for each agent.
       if (!problems.some((one) => isDeepStrictEqual(one, problem))) problems.push(problem);
     },
     error: () => refusal(codes, problems),
@@ -54,7 +54,7 @@ export function reportOn(source: YamlSource): Report {
   };
 }
 
-/** The error for problems found. What is plainly wrong goes before what is only not there. */
+/** The error for problems found. Invalid values come before missing ones. */
 export function refusal(codes: ReadonlySet<CoreErrorCode>, found: readonly Problem[]): StrataError {
   const [first = "config_invalid"] = codes;
   const code = codes.has("config_invalid") ? "config_invalid" : first;
@@ -73,7 +73,7 @@ function writeProblem({ file, line, column, path, value, expected }: Problem): s
   return `${place} ${what === "" ? "" : `${what} — `}${expected}`;
 }
 
-/** What stands at a path, in short. Below `providers` and `secrets` a key may have been pasted: only what cannot be one is shown. */
+/** The value at a path, in short. Below `providers` and `secrets` a key may have been pasted: only what cannot be one is shown. */
 function shownAt(source: YamlSource, path: Path): string {
   const value = valueAt(source.value, path);
   const mayBeSecret = path[0] === "providers" || path[0] === "secrets";

@@ -4,7 +4,7 @@ export const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
 
 export const REFERENCE = "$" + "{NAME}";
-/** What `${NAME}` looks like where it may stand. */
+/** The form of `${NAME}` in the places that allow it. */
 export const SECRET_FORM = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
 export const slug = (): z.ZodString => z.string().regex(SLUG, `a name of ${SLUG_FORM}`);

@@ -49,22 +49,22 @@ export interface Provider {
   readonly url?: string;
   /** For `kind: package`: the npm package. */
   readonly package?: string;
-  /** What it answers with for agents that name no model, and why it may: the variable that is set, or the declared key. */
+  /** The default model for agents that name none, and why it may be used: the variable that is set, or the declared key. */
   readonly usual?: { readonly model: string; readonly because: string };
 }
 
-/** What of the store's address nobody may see. */
+/** The secret parts of the store's address. */
 export const secretsOfStore = (store: Secret | undefined): readonly Secret[] =>
   secretsInAddress(store?.reveal()).map((value) => new Secret("in the address of the store", value));
 
-/** All that nobody may see of how these providers are reached. */
+/** Everything secret about how these providers are reached. */
 export const secretsOf = (providers: ReadonlyMap<string, Provider>): readonly Secret[] =>
   [...providers].flatMap(([name, { key, signing, url }]) => [
     ...[key ?? [], signing?.session ?? []].flat(),
     ...secretsInAddress(url).map((value) => new Secret(`in the address of ${name}`, value)),
   ]);
 
-/** What the caller's process knows: `process.env`, or less. */
+/** The variables of the caller's process: `process.env`, or less. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables with a value, and the names of those that are set to nothing: to a person, that looks like set. */
@@ -72,7 +72,7 @@ export interface JoinedEnvironment extends ReadonlyMap<string, string> {
   readonly blank?: ReadonlySet<string>;
 }
 
-/** The environment with what `.env` adds. What is set in the environment wins; what is set to nothing is not set. */
+/** The environment with additions from `.env`. The environment takes precedence; an empty variable counts as not set. */
 export function joinEnvironment(env: Environment, dotenv: string | undefined): JoinedEnvironment {
   const known = new Map<string, string>();
   const blank = new Set<string>();
@@ -102,7 +102,7 @@ export function readProviders(
       usual?.usual ?? (own === undefined ? undefined : { model: own, because: `providers.${name} has a key` });
     providers.set(name, {
       kind: npm === undefined ? (kind ?? "openai-compatible") : "package",
-      // A key that is named and missing was reported; no other stands in for it.
+      // A named but missing key was reported; no other key replaces it.
       ...(reference === undefined ? keysOf(usual) : key !== undefined && { key }),
       ...(kind === "bedrock" && regionOf(region ?? usual?.region)),
       ...(model !== undefined && { usual: model }),
@@ -121,7 +121,7 @@ const keysOf = ({ key, signing }: Partial<Provider> = {}): Pick<Provider, "key" 
 
 const regionOf = (region: string | undefined): Pick<Provider, "region"> => (region === undefined ? {} : { region });
 
-/** What a provider of that name speaks where nothing is said. */
+/** The default API for a provider of that name. */
 export const usualKind = (name: string): (typeof PROVIDER_KINDS)[number] | undefined =>
   PROVIDER_KINDS.find((kind) => kind === name);
 

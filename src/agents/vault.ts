@@ -32,7 +32,7 @@ export function vaultOf(projects: readonly Project[]): Vault {
       return at === shown.length ? whole.length : (places?.[at] ?? at);
     },
     hide(text) {
-      // A value is found although something that shows nothing stands between its characters: a reader would copy it whole.
+      // A value is found even if invisible characters separate its own: a reader would copy it whole.
       const { shown, places } = shownText(text);
       let [out, at] = ["", 0];
       for (const { from, to, form } of valuesIn(shown, forms)) {
@@ -47,7 +47,7 @@ export function vaultOf(projects: readonly Project[]): Vault {
 /** The beginning of a sequence for terminals, or of a line break of two characters: more of it may come. */
 const CUT_OFF = /(?:\u001b(?:\[[0-?]{0,32}[ -/]{0,8})?|\u009b[0-?]{0,32}[ -/]{0,8}|\r)$/;
 
-/** Where values stand in a text, in its order. Those that overlap are one place, with the name of the first. */
+/** The places of values in a text, in order. Overlapping ones are merged, under the name of the first. */
 function valuesIn(text: string, forms: readonly string[]): readonly { from: number; to: number; form: string }[] {
   const all = forms.flatMap((form) => {
     const places: { from: number; to: number; form: string }[] = [];
@@ -76,7 +76,7 @@ function settledIn(text: string, forms: readonly string[]): number {
   return at;
 }
 
-/** Where the first of the values begins that stand on both sides of a place; the place itself where none does. */
+/** The start of the first value that spans a place; the place itself if none does. */
 const cutBy = (forms: readonly string[], text: string, at: number): number =>
   Math.min(
     at,

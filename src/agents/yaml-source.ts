@@ -31,13 +31,16 @@ export function readYaml(file: string, text: string): YamlSource {
   if (parsedDocuments.size > MOST_READ && oldest !== undefined) parsedDocuments.delete(oldest);
   return {
     file,
-    // A value of its own for each: whoever gets one may freeze it.
+    // A separate value for each caller, who may freeze it.
     value: document.toJS({ maxAliasCount: 0 }),
     locate: (path, key) => positionOf(text, offsetOf(document, path, key)),
   };
 }
 
-/** What was read last, by its text: a command reads the same declarations several times, and parsing them takes longer than all else it does with them. */
+/**
+ * The last parsed texts: a command reads the same declarations several times, and parsing them takes longer than everything else it does
+ * with them.
+ */
 const parsedDocuments = new Map<string, Document>();
 const MOST_READ = 16;
 
@@ -57,7 +60,7 @@ function parseYaml(file: string, text: string): Document {
   return document;
 }
 
-/** A head is data of other people's files, read again and again: what is longer than this is none. */
+/** A head comes from other people's files and is read repeatedly: a longer one is rejected. */
 const HEAD = { characters: 16_000, keys: 200 };
 
 /**
@@ -134,7 +137,7 @@ function keyFault(name: unknown, seen: ReadonlySet<unknown>): string | undefined
 
 const nodeStart = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
-/** Follows the path as far as it goes; where it ends early, the last key that exists is the best place to name. */
+/** Follows the path as far as it goes; if it ends early, the last existing key is the best place to name. */
 function offsetOf(document: Document, path: Path, key: boolean): number {
   let node: Node | null = document.contents;
   let offset = 0;
@@ -180,7 +183,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "flow-map-end": "this `}` has no `{`; quote the text or remove it",
 };
 
-/** How deep the reading stands: the columns of the open block levels, and the open brackets. */
+/** The depth of the reading: the columns of the open block levels, and the open brackets. */
 interface Depth {
   readonly columns: number[];
   flow: number;
@@ -241,7 +244,7 @@ function badEscapes(quoted: string, offset: number): Finding[] {
   return [];
 }
 
-/** Takes one word into account and gives the depth after it. A list may stand in its key's own column, hence the halves. */
+/** Takes one token into account and gives the depth after it. A list may be in its key's own column, hence the halves. */
 function descend(depth: Depth, type: string, column: number): number {
   if (type === "flow-seq-start" || type === "flow-map-start") depth.flow += 1;
   if (type === "flow-seq-end" || type === "flow-map-end") depth.flow = Math.max(0, depth.flow - 1);

@@ -13,7 +13,7 @@ import {
 import type { Runtime } from "../turn/index.ts";
 import { checkGiven, type Wanted } from "./options.ts";
 
-/** One message: words for an agent, or a payload, whose type says who takes it where no agent is named. */
+/** One message: words for an agent, or a payload, whose type decides who takes it if no agent is named. */
 export type Question = Asker & (Words | PayloadFor);
 
 interface Words {
@@ -28,9 +28,9 @@ interface PayloadFor {
 }
 
 interface Asker {
-  /** Who asks. Memories and conversations belong to this contact only. */
+  /** The sender. Memories and conversations belong to this contact only. */
   readonly contact: string;
-  /** Which of their conversations continues, or begins; left out, the one they have. */
+  /** Which of their conversations continues, or begins; by default the one they have. */
   readonly conversation?: string;
   /** Stops the turn. */
   readonly signal?: AbortSignal;
@@ -53,7 +53,7 @@ interface Caller {
   readonly actor: Allowed<"post">;
 }
 
-/** Asks agents for a program. What is asked in one conversation at the same time is answered one after the other. */
+/** Asks agents for a program. Questions asked in one conversation at the same time are answered one after the other. */
 export function openAsk(asking: Caller): (question: Question) => Answer {
   const last = new Map<string, Promise<void>>();
   return (question) => {

@@ -105,7 +105,7 @@ export async function declaredBy(
   return { ...found, modelChoiceOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
 
-/** Agents of the record that are no longer declared, as they were last. What cannot be read any more is left out: `verify` names it. */
+/** Agents of the record that are no longer declared, in their last version. Unreadable ones are omitted: `verify` names them. */
 async function formerAgents({ store }: ToolAccess, org: OrgId, agents: readonly Agent[]): Promise<readonly Agent[]> {
   const kept = await store.lastVersions(
     org,

@@ -71,17 +71,17 @@ export interface LintReport {
   /** Tokens of tools and system. */
   readonly prefix: number;
   readonly findings: readonly PlacedFinding[];
-  /** What is to be known of texts that may be edited, of files, skills and sub-agents, and of hosts that cannot be reached. */
+  /** Warnings about editable texts, files, skills and sub-agents, and hosts that cannot be reached. */
   readonly texts: readonly TextWarning[];
   /** The lock that has to be written; missing if the agent's immutable layers are locked. */
   readonly lockMissing?: string;
 }
 
 /**
- * Looks for what breaks a provider's cache, or makes it cost more than it must: in the texts and declarations, in the record,
- * and in how the bytes change when an agent's first requests are rendered under another clock, time zone, language and order.
- * Nothing is sent, nothing is stored, and no source of the operator's own is asked. An agent may be linted before it is locked.
- * @throws StrataError as `openApp`, but for `lock_missing`; `agent_not_found`, `budget_too_small`
+ * Looks for what breaks a provider's cache, or makes it cost more than it must: in the texts and declarations, in the record, and in how
+ * the bytes change when an agent's first requests are rendered under another clock, time zone, language and order. Nothing is sent, nothing
+ * is stored, and none of the operator's own sources is called. An agent may be linted before it is locked.
+ * @throws StrataError as `openApp`, except `lock_missing`; `agent_not_found`, `budget_too_small`
  */
 export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
   const { folder, data, env, mustDeclare = false, model } = options;
@@ -97,7 +97,7 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   });
   try {
     const declared = await declaredBy(projects, place, { store, operations: await operationAccess(() => undefined) });
-    // What is loaded again, under another clock or language, can only differ by code of the operator's.
+    // Content rendered under another clock or language can only differ through the operator's code.
     const hasCode = projects.some(({ modules }) => modules.length > 0);
     const elsewhere = hasCode ? otherProcesses({ options: place, ...(model !== undefined && { model }) }) : undefined;
     const reports: LintReport[] = [];
@@ -112,7 +112,7 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   }
 }
 
-/** False where there is no lock yet. @throws StrataError `lock_mismatch` */
+/** False if there is no lock yet. @throws StrataError `lock_mismatch` */
 function isLocked(project: Project): boolean {
   try {
     checkLock(project);
@@ -211,7 +211,7 @@ function modeWarnings(agent: Agent, count: CountTokens): readonly TextWarning[] 
   });
 }
 
-/** What is to be known of the files, the skills and the sub-agents of its project. */
+/** Warnings about the project's files, skills and sub-agents. */
 async function diskWarnings(
   agent: Agent,
   projects: readonly Project[],
@@ -238,7 +238,7 @@ function placed(found: LintFinding, agent: Agent, projects: readonly Project[]):
   return { ...found, ...(place && { place }) };
 }
 
-/** What most providers ask for, where nobody told a model's prices: a tenth for reads, a quarter more for writes. */
+/** Typical cache prices, if a model's are unknown: a tenth for reads, a quarter more for writes. */
 const USUAL = { read: 0.1, write: 1.25 };
 
 function ratesOf({ price, cache, minimumPrefix }: ModelCard): Rates {

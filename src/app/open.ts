@@ -38,7 +38,7 @@ import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, wor
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
 import { telling } from "./telling-store.ts";
 
-/** What a reload took that no version of an agent shows. */
+/** Changes from a reload that no version of an agent shows. */
 export interface Reloaded {
   /** The modules that were read again, because they or files that they import changed. */
   readonly modules: readonly string[];
@@ -50,8 +50,8 @@ export interface App {
   /** The operator at this machine, who may do everything; `allow` makes other actors for the functions of `runtime`. */
   readonly operator: Allowed<"operate">;
   /**
-   * One message and its turn: `for await (const event of app.ask({ agent, contact, text }))` streams it, and
-   * `await app.ask(…).reply()` gives the reply. Whoever calls it is trusted to say who writes.
+   * One message and its turn: `for await (const event of app.ask({ agent, contact, text }))` streams it, and `await app.ask(…).reply()`
+   * gives the reply. The caller is trusted to name the sender.
    */
   readonly ask: (question: Question) => Answer;
   readonly projects: readonly Project[];
@@ -61,9 +61,9 @@ export interface App {
   readonly modelNameOf: (agent: Agent) => ModelRef;
   /** The same with the reason: which key, key of strata.yaml or option of the program decided. */
   readonly modelChoiceOf: (agent: Agent) => ModelChoice;
-  /** What is known of a model: as declared over what is built in. */
+  /** What is known about a model: its declaration over the built-in values. */
   readonly cardOf: (model: ModelRef) => ModelCard;
-  /** That a model's window is a guess, and the key that sets it; nothing where it is known. */
+  /** Says that a model's window is a guess, and which key sets it; undefined if it is known. */
   readonly guessedWindow: (model: ModelRef) => string | undefined;
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
@@ -81,8 +81,8 @@ export interface App {
   /** Sets the time that is recorded; without it, that is the real time. */
   readonly setClock: (at: number) => void;
   /**
-   * Reads the projects again, for the threads that begin from now on: all of it, or, where anything is wrong, nothing.
-   * Running threads stay with the version they are pinned to; immutable layers and the organization wait for a restart.
+   * Reads the projects again, for the threads that begin from now on: all of it or, if anything is wrong, nothing. Running threads stay
+   * with the version they are pinned to; immutable layers and the organization wait for a restart.
    * @throws StrataError as `openApp`
    */
   readonly reload: () => Promise<Reloaded>;
@@ -94,7 +94,7 @@ export interface App {
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
-  /** Every thread that somebody holds, and whether that somebody still lives; of another machine that is not known. */
+  /** Every thread that is held, and whether its holder still lives; unknown for another machine. */
   readonly leases: (org: OrgId) => Promise<readonly (HeldThread & { readonly alive: boolean })[]>;
   /** Why no turn can be committed any more, in a sentence. Nothing where all is well. */
   readonly trouble: Store["trouble"];
@@ -124,7 +124,7 @@ export async function openApp(given: AppOptions): Promise<App> {
     const world: { now?: OperationContext } = {};
     const operations = await operationAccess(() => world.now);
     current.declared = await declaredBy(projects, options, { store: vectors.store, disk, operations });
-    // Files that cannot be deleted are no reason not to start: the next erasure says why.
+    // Files that cannot be deleted do not prevent a start: the next erasure reports them.
     await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
     const app = joined(options, {
       operations,
@@ -362,7 +362,7 @@ function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "countAhea
     counterOf,
     countAhead,
     observe: (wire, request, reported) =>
-      // The vocabulary was loaded for the request that this is about: nothing can fail here, and nobody waits.
+      // The vocabulary was already loaded for this request: nothing can fail here, and nothing waits for it.
       void counterFor(1).then((count) => observe(wire, countRequest(request, count), reported)),
   };
 }

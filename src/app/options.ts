@@ -6,14 +6,14 @@ import type { ConfigInput } from "./entry/agents.ts";
 
 /** The folders of Strata, and a program's other options. */
 export interface AppOptions {
-  /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. Left out, where the program runs. */
+  /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. By default the current folder. */
   readonly folder?: string;
   /**
    * A model as a provider package of the AI SDK makes it, `anthropic("claude-sonnet-5-5")`: it answers for every agent that
    * declares none.
    */
   readonly model?: LanguageModel;
-  /** What strata.yaml would say, from a program that declares its agents itself: then no file is read, and there is no lock. */
+  /** The content of strata.yaml, from a program that declares its agents itself: then no file is read, and there is no lock. */
   readonly config?: ConfigInput;
   /** The program's own tools and sources, in addition to those of `modules`. */
   readonly tools?: readonly Tool[];
@@ -27,8 +27,8 @@ export interface AppOptions {
   /** Tools that a recording answers, as the parsed JSON of their schema file; every agent gets them. */
   readonly recordedTools?: unknown;
   /**
-   * True: the record alone is looked at or mended. No module is loaded, and a tool, a source or a secret that is missing is no
-   * error; turns that need them cannot run.
+   * True: only the record is read or repaired. No module is loaded, and a missing tool, source or secret is not an error; turns that need
+   * them cannot run.
    */
   readonly recordOnly?: boolean;
   /** Whose request shape is shown and dumped instead of the model's own: `provider:name`. */
@@ -47,7 +47,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, Wanted>> = {
   folder: { form: "text", next: "the folder with strata.yaml" },
   data: { form: "text", next: "the folder for the database and the workspaces, created if it is missing" },
   env: { form: "object", next: "the variables that secrets are read from, as process.env" },
-  // A model is judged where it is opened.
+  // A model is checked when it is opened.
   model: { form: "any", next: "a model of a provider package of the AI SDK" },
   config: { form: "object", next: "what strata.yaml would say" },
   tools: { form: "list", next: "a list of tools, each made by `defineTool`" },
@@ -128,7 +128,7 @@ export function beginData(data: string): void {
   }
 }
 
-/** The database of a data folder: where there is none, nothing was stored yet. */
+/** The database of a data folder: if it does not exist, nothing was stored yet. */
 export function recordFile(data: string): string {
   return join(data, "strata.db");
 }

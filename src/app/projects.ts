@@ -14,8 +14,8 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
     return [loadProject(folder, { env, recordOnly })];
   } catch (thrown) {
     if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
-    // The user's own `.env`, not one inside the package.
-    // One agent of each name: agents that ask each other are a project to begin with, and stand in for nobody.
+    // The user's own `.env`, not one inside the package. One agent of each name: agents that ask each other are a starting project, and are
+    // not used as a fallback.
     return standInNames().map((name) => loadProject(blueprintFolder(name), { env, envFolder: folder }));
   }
 }
@@ -41,7 +41,7 @@ export function storeAt({ data, ...options }: PlacedOptions): string | undefined
   }
 }
 
-/** Whether it is no shipped blueprint. */
+/** Whether it is not a shipped blueprint. */
 export const isOwn = ({ folder }: Project): boolean =>
   !blueprintNames().some((name) => blueprintFolder(name) === folder);
 
@@ -65,10 +65,13 @@ export function accessOf(projects: readonly Project[]): Secrets {
   };
 }
 
-/** What is known of a model. */
+/** What is known about a model. */
 export type CardOf = (model: ModelRef) => ModelCard;
 
-/** What is known of models: declared cards before built-in ones. If a provider of another name speaks a known API, the built-in cards of that API count. */
+/**
+ * What is known about models: declared cards before built-in ones. If a provider of another name speaks a known API, the built-in cards of
+ * that API count.
+ */
 export function cardsOf(projects: readonly Project[], access: Secrets): CardOf {
   const cards = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
   return (model) => {

@@ -7,9 +7,9 @@ import type { App } from "./open.ts";
 export interface WorkOptions {
   /** Called with what an operator should know: in sentences, and not the same one twice. */
   readonly tell?: (message: string) => void;
-  /** Whether anybody wants reports about an agent; left out, about every one. */
+  /** Whether reports about an agent are wanted; by default they are for every agent. */
   readonly isWanted?: (agent: AgentName) => Promise<boolean>;
-  /** Time; left out, the real one. */
+  /** Time; by default the real one. */
   readonly timers?: Timers;
 }
 

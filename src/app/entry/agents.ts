@@ -24,7 +24,7 @@ import * as skills from "../../features/skills/config.ts";
 import * as subagents from "../../features/subagents/config.ts";
 import * as texts from "../../features/texts/config.ts";
 
-// Named, for their types would stand in the package a second time.
+// Named, because otherwise the package would contain their types twice.
 type AgentKeys = typeof inbox.KEYS &
   typeof texts.KEYS &
   typeof deliveries.KEYS &
@@ -112,8 +112,8 @@ export const { loadProject, projectInCode, reviveAgent, configSchema, schemaText
 );
 
 /**
- * What a strata.yaml says, with other budgets for one of its agents, for a program that opens it beside the record: without its `store`, so that
- * nothing is written there.
+ * The content of a strata.yaml, with other budgets for one of its agents, for a program that opens it beside the record: without its
+ * `store`, so that nothing is written there.
  * @throws StrataError `config_invalid`
  */
 export function configWith(file: string, text: string, agent: string, budgets: object): ConfigInput {

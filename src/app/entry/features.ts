@@ -244,7 +244,7 @@ export const allOperations = async (): Promise<readonly Operation[]> => {
   return features.flatMap(({ operations }) => operations.map((one) => givingColumns(one, columns)));
 };
 
-/** The same for tools that do them: `world` gives undefined where no runtime is there, or not yet. */
+/** The same for tools that call them: `world` gives undefined if there is no runtime, or not yet. */
 export const operationAccess = async (world: () => OperationContext | undefined): Promise<OperationAccess> => ({
   list: await allOperations(),
   world: () => {

@@ -2,12 +2,12 @@ import { formProblem, type GuardFinding, type GuardVerdict, layerJudge } from ".
 
 /** The guard of layers' texts, for commands that open nothing. */
 
-/** What is said of a text that wants to become a layer's: of its form, or by the guard. */
+/** What the form check or the guard says about a text proposed for a layer. */
 export interface TextJudgement extends Pick<GuardVerdict, "verdict"> {
   readonly findings: readonly (Omit<GuardFinding, "kind"> & { readonly kind: GuardFinding["kind"] | "form" })[];
 }
 
-/** Judges texts as an edit would be judged, but for their size. */
+/** Judges texts as an edit would be judged, except for their size. */
 export async function newTextJudge(): Promise<(text: string) => TextJudgement> {
   const judge = await layerJudge();
   return (text) => {

@@ -3,7 +3,7 @@
  * shown a stack of ours. So this file imports nothing, and says in one sentence what is needed.
  */
 
-/** What is said of a Node that is too old: it neither runs TypeScript as it is nor lets modules be resolved by hooks. */
+/** The message for a Node that is too old: it neither runs TypeScript directly nor supports hooks that resolve modules. */
 export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major >= 24 || (major === 22 && minor >= 18) || (major === 23 && minor >= 6)) return undefined;

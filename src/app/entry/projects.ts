@@ -31,7 +31,7 @@ export interface ProjectLock {
   readonly first: string | undefined;
   /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
   readonly payments: ReadonlyMap<string, number>;
-  /** What is to be known of texts that may be edited: the lock does not hold them. */
+  /** Warnings about editable texts, which the lock does not hold. */
   readonly warnings: () => Promise<readonly TextWarning[]>;
   /** As at the start. @throws StrataError `config_invalid` for an account whose address is mistyped */
   readonly checkAccounts: () => Promise<void>;
@@ -43,7 +43,7 @@ export interface ProjectLock {
   readonly write: (writing?: LockWriting) => void;
 }
 
-/** What a secret is does not matter to the texts, so none need be there. @throws StrataError `config_missing`, `config_invalid`, … */
+/** Secrets do not affect the texts, so they may be missing. @throws StrataError `config_missing`, `config_invalid`, … */
 export function projectLock({ folder, env }: { readonly folder: string; readonly env: Environment }): ProjectLock {
   const project = loadProject(folder, { env, withoutSecrets: true });
   const agents = [...project.agents.values()];

@@ -1,4 +1,4 @@
-/** What was said on a thread, as lines of a recording. */
+/** A thread's conversation, as lines of a recording. */
 export { recordingOf } from "../../features/threads/index.ts";
 /** The token counters for the requests of a record. */
 export { tokenCounter } from "../../models/index.ts";

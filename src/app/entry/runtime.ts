@@ -11,7 +11,7 @@ import type { Toolset } from "../../turn/tools/index.ts";
 /** What features need of the world outside. */
 export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts {}
 
-/** What a runtime is made from: what turns need, what features need, and the features. */
+/** What a runtime is made from: the needs of turns, the needs of features, and the features. */
 export interface RuntimeParts extends Parts, World {
   readonly features: readonly Feature<World>[];
   /** The tools, made over another store. */

@@ -20,5 +20,5 @@ export const copyStores = async (
     ...(onProgress && { onProgress }),
   });
 
-/** Lets a store that was copied elsewhere be opened again; undefined if nobody copied it. */
+/** Lets a store that was copied elsewhere be opened again; undefined if it was never copied. */
 export const resumeStore = async (address: string): ReturnType<typeof resumed> => resumed(address, await allParts());

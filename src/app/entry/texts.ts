@@ -24,15 +24,15 @@ export async function warningsOf(projects: readonly Project[]): Promise<readonly
 }
 
 /**
- * Looks at what may be edited: its size, and what the guard says of it, which is loaded where there is such a text. What nobody
- * may edit is the operator's alone, whatever it says and however long it is.
+ * Checks editable texts: their size, and the guard's findings; the guard is loaded only if there is such a text. Texts that are not
+ * editable are the operator's alone, whatever their content and length.
  */
 export async function textWarnings(agent: Agent): Promise<readonly TextWarning[]> {
   const found = [...discloses(agent), ...sizes(agent), ...(await judged(agent))];
   return found.map((one) => ({ agent: agent.name, ...one }));
 }
 
-/** Whoever turns it on is told what it means. */
+/** An operator who enables it learns its effect. */
 const discloses = ({ disclosure }: Agent): readonly Warning[] =>
   disclosure === "never"
     ? [
@@ -84,7 +84,7 @@ async function judged(agent: Agent): Promise<readonly Warning[]> {
 }
 
 async function warningFor(given: GivenText): Promise<string | undefined> {
-  // Its length is told of already, and what it says counts, too.
+  // Its length is already reported, and its content counts, too.
   if (given.kind === "layer" && given.text.length > given.limits.layer) return longWarning(given.text);
   const checked = await checkNewText(given);
   if (checked.problem !== undefined)

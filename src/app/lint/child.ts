@@ -1,4 +1,4 @@
-/** Where the other process of lint starts: with compiled code that is kept, for it starts several times in each run. */
+/** The entry of lint's other process: with a compile cache, because it starts several times in each run. */
 import { enableCompileCache } from "node:module";
 
 enableCompileCache();

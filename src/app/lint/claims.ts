@@ -3,8 +3,8 @@ import type { Toolset } from "../../turn/tools/index.ts";
 import type { TextWarning } from "../entry/texts.ts";
 
 /**
- * What the agent's texts say of it that is not so: a tool that it does not have, a layer that it does not have, or what such a tool or
- * layer would do. Its model would promise it, or call it in vain.
+ * False claims in the agent's texts: a tool or a layer that it does not have, or what such a tool or layer would do. Its model would
+ * promise it, or call it in vain.
  */
 export function claimWarnings(agent: Agent, tools: Toolset): readonly TextWarning[] {
   const texts = [
@@ -20,7 +20,7 @@ export function claimWarnings(agent: Agent, tools: Toolset): readonly TextWarnin
   return [...said, ...needed(agent)].map((one) => ({ agent: agent.name, ...one }));
 }
 
-/** `memory_search` where the agent does not have that tool. A word in backticks that is no tool's name may be anything. */
+/** `memory_search` if the agent does not have that tool. A word in backticks that is not a tool's name may be anything. */
 function namedTools(agent: Agent, tools: Toolset, text: string): readonly string[] {
   const named = new Set([...text.matchAll(/`([a-z][a-z0-9_]{1,63})`/g)].map(([, name = ""]) => name));
   return [...named]

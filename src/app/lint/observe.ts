@@ -20,14 +20,14 @@ const MOST_MEMORIES = 10_000;
 /** Without a record: the shorter of the two lengths that were measured (CACHING §3.6). */
 const USUAL_TURNS = 50;
 
-/** What the record tells of the agent: how long its threads are, how large its tail, and who answered. */
+/** What the record shows about the agent: the length of its threads, the size of its tail, and the models that answered. */
 export async function observe(
   { store, channels }: Pick<Parts, "store" | "channels">,
   { org, name, layers, recall: way }: Agent,
   count: CountTokens,
 ): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
   const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
-  // What is summarized in idle time is no conversation: its turns stand alone.
+  // Summaries made in idle time are not conversations: their turns stand alone.
   const begun = threads.filter(({ turns, channel }) => turns > 0 && !isClosedChannel({ channels }, channel));
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
@@ -57,7 +57,7 @@ type SentRequest = TurnRecord["requests"][number];
 
 const tailTokens = (request: SentRequest): number => tokensOf(request, "tail");
 
-/** What a turn adds: its events, and all by which the transcript has grown when the next turn begins in the same epoch. */
+/** A turn's new tokens: its events, and everything added to the transcript until the next turn begins in the same epoch. */
 function newTokens(threads: readonly (readonly TurnRecord[])[]): Observed["turn"] {
   const firsts = threads.map((turns) => turns.flatMap(({ requests }) => requests.slice(0, 1)));
   const events = median(firsts.flat().map((request) => tokensOf(request, "message")));

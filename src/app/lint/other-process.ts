@@ -12,7 +12,7 @@ import type { PlacedOptions } from "../options.ts";
 import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";
 
-/** What the child is asked. */
+/** The request to the child. */
 export interface RenderRequest {
   readonly options: Pick<PlacedOptions, "folder" | "data" | "env" | "mustDeclare">;
   readonly world: RenderVariant;
@@ -63,5 +63,5 @@ process.once("message", (asked: RenderRequest) => {
   );
 });
 
-// Whoever asked is gone: nobody wants the answer any more.
+// The parent is gone: the answer is no longer needed.
 process.once("disconnect", () => process.exit(0));

@@ -34,7 +34,7 @@ export interface Rendered {
   readonly ledger: Ledger;
 }
 
-/** What is rendered, by whom, for which model. */
+/** What is rendered, for which agent and model. */
 export interface Rendering {
   readonly declared: Declared;
   readonly agent: Agent;
@@ -131,13 +131,13 @@ const reversedWithin = (value: Json): Json =>
 const isObject = (value: Json): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** What stands in the prefix before anybody has edited it. */
+/** The prefix's texts before any edit. */
 const initialTexts = (agent: Agent) => new Map([...declaredTexts(agent), ...identityTexts(agent)]);
 
-/** What the turn itself fills; all else is a feature's. */
+/** The kinds that the turn itself fills; all others belong to features. */
 const OWN_KINDS: ReadonlySet<string> = new Set(["text", "clock", "allowance", "own"]);
 
-/** The live layers' contents: other ones in each world, for nothing of them may stand before the tail. */
+/** The live layers' contents: different in each world, because none of them may be before the tail. */
 async function contentsOf(agent: Agent, world: RenderVariant) {
   const layers = agent.layers.filter(({ scope }) => scope === "turn");
   const given = untrusted(`Found in the world ${world.name}.`);

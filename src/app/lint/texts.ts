@@ -21,7 +21,7 @@ const toolTexts = ({ name, description, input }: ToolSchema): readonly PrefixTex
   ...wordsIn(input, `tool ${name}`, "input"),
 ];
 
-/** Keys of a JSON Schema whose words a model reads as such. What stands under `examples` and `pattern` shows a form. */
+/** Keys of a JSON Schema whose words a model reads as such. The content of `examples` and `pattern` only shows a form. */
 const WORDS = new Set(["title", "description", "default", "const", "enum"]);
 
 function wordsIn(schema: Json, section: string, path: string): readonly PrefixText[] {

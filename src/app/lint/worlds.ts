@@ -29,9 +29,9 @@ export function otherProcesses(asked: Omit<RenderRequest, "world">): (world: Ren
 }
 
 /**
- * Which sections of the agent's first requests are not the same in every world. All is changed at once first: only where something
- * differs then is each world tried by itself, to know which one it is.
- * @param elsewhere asks another process; left out where a project has no code of its own that another start could change
+ * Which sections of the agent's first requests are not the same in every world. First everything is changed at once; only if something
+ * differs is each world tried separately, to find which one causes it.
+ * @param elsewhere asks another process; absent if the project has no code that another start could change
  */
 export async function unstableSections(
   rendering: Rendering,

@@ -197,7 +197,7 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   const agent = fields.some(({ name }) => name === "agent") && !inWords.includes("agent");
   const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
   const hasPairs = named.some(([name]) => part.pairs?.[name] !== undefined);
-  // Beside pairs the text may be left out: a word that stands alone is the agent's name.
+  // With pairs, the text may be omitted: a single word is then the agent's name.
   const namesNone = words[inWords.length] === undefined && options["agent"] === undefined;
   const isAgents = hasPairs && agent && typed !== undefined && namesNone;
   const fromStdin = part.stdin !== undefined && ((typed === undefined && !hasPairs) || typed === "-");
@@ -225,7 +225,7 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   };
 }
 
-/** @throws StrataError `invalid_input` for a word that is no pair */
+/** @throws StrataError `invalid_input` for a word that is not a pair */
 function pairOf(flag: string, word: string, pair: (name: string, text: string) => unknown): unknown {
   const at = word.indexOf("=");
   if (at > 0) return pair(word.slice(0, at), word.slice(at + 1));
@@ -238,7 +238,7 @@ function fileMeant({ terminal }: Context, word: string, { folder }: Verb["part"]
   return folder !== undefined && isFolder ? join(word, folder.main) : word;
 }
 
-/** The texts of a folder's other files, by path: no links, and nothing that begins with a dot. @throws StrataError `invalid_input` where one is no text */
+/** The texts of a folder's other files, by path: no links, and nothing that begins with a dot. @throws StrataError `invalid_input` if one is not text */
 function othersBeside({ terminal }: Context, file: string): Readonly<Record<string, string>> {
   const folder = dirname(resolve(terminal.cwd, file));
   const all = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -280,7 +280,7 @@ async function readTextArgument(
   return file === undefined ? typed : textIn(terminal, String(file));
 }
 
-/** @throws StrataError `file_not_found`, and `invalid_input` where it is no text */
+/** @throws StrataError `file_not_found`, and `invalid_input` if it is not text */
 const textIn = async (terminal: Context["terminal"], file: string): Promise<string> =>
   file === "-" ? allOfStdin(terminal) : readInput(file, terminal.cwd).text;
 
