@@ -114,7 +114,7 @@ describe("history: log", () => {
     const secret = fc.stringMatching(/^[a-z]{12}$/).map((word) => `secret-${word}`);
     const sender = fc.record({
       secret,
-      // A picture cannot be cut: where it needs the room, the prefix gives way.
+      // A picture cannot be cut: if it needs the room, the prefix gives way.
       events: randomEvents(hostileText).map((all) => all.map(textOnly)),
       memory: fc.array(hostileText, { maxLength: 4 }),
       time: operatorText,

@@ -103,7 +103,7 @@ describe("when soft budgets are not enough", () => {
     const contents = contentsOf({ memory: { kind: "items", items: [item(long("only").repeat(4))] } });
     const live = agentOf(core, recall({ rank: 8 }), layer("status", { rank: 9, scope: "turn", text: long("fine") }));
     const whole = compile(inputOf({ agent: live, contents })).ledger.tokens;
-    // The status goes first; the memory then goes whole, for it is one.
+    // The status goes first; then the memory goes whole, because it is a single item.
     const back = compile(inputOf({ agent: live, contents, limit: whole - 110 }));
     expect(entryOf(back, "memory").fate).toBe("dropped");
     expect(entryOf(back, "status").fate).toBe("kept");

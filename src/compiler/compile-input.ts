@@ -28,9 +28,9 @@ export interface CompileInput {
   readonly epoch: Epoch | undefined;
   /** Never empty, unless there are results. */
   readonly events: readonly StoredEvent[];
-  /** The results of calls that an earlier turn of the run left open: they stand before all else that this turn says. */
+  /** The results of calls that an earlier turn of the run left open: they come before all other messages of this turn. */
   readonly results?: readonly TranscriptMessage[];
-  /** What the live layers' sources gave. */
+  /** The results of the live layers' sources. */
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly count: CountTokens;
   /** How the live layers are sent. Default: at the end of this request only. */
@@ -41,11 +41,11 @@ export interface CompileInput {
   readonly forgotten?: boolean;
   /** Why the running epoch ends here, and a new one begins with the prefix as the agent declares it. */
   readonly renewal?: Renewal;
-  /** The summary of the messages that a cut in this turn removes. If it does not fit, their mark stands alone. */
+  /** The summary of the messages that a cut in this turn removes. If it does not fit, only their mark is sent. */
   readonly summary?: Summary;
   /** What must stay of the transcript when it is cut. Default: it is cut only when it does not fit. */
   readonly keep?: Keep;
-  /** What was decided about a cut that may be cheaper now than later. */
+  /** The decision on a cut that may be cheaper now than later. */
   readonly early?: EarlyCut;
   /** Prices of the provider's cache, and whether it has expired. They decide how an edit reaches a running epoch. */
   readonly rates?: EditRates;

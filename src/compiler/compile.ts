@@ -100,7 +100,8 @@ export function compile(input: CompileInput): Compilation {
     return settleRoom(made, [...carried.entries, withResults(room.messageEntry, results)], count, input);
   };
   const made = lay(shown, pendingEdits);
-  // A cut removes the texts that changes refer to, so the layers are sent in full again. Edits of the prefix are not: it was rendered anew.
+  // A cut removes the texts that changes refer to, so the layers are sent in full again. Edits of the prefix are not: it was rendered
+  // again.
   if (made.epoch === epoch || (shown.size === 0 && pendingEdits.parts.length === 0)) return made;
   const anew = lay(NOTHING_SHOWN, NO_PENDING_EDITS);
   return anew.epoch === epoch ? lay(NOTHING_SHOWN, pendingEdits) : anew;
@@ -115,7 +116,7 @@ function withResults(entry: LedgerEntry, results: readonly TranscriptMessage[]):
 }
 
 /**
- * The turn's next request: its own messages are added, the tail stays as it was computed.
+ * The turn's next request: its own messages are added, and the tail does not change.
  * @throws StrataError `budget_too_small`
  */
 export function extend(compilation: Compilation, added: readonly TranscriptMessage[], count: CountTokens): Compilation {
@@ -155,8 +156,8 @@ function withAllShown(
 }
 
 /**
- * The same request without the model's reasoning, for a provider that rejected it: in a new epoch, because sent bytes are never
- * changed. Undefined if there is no reasoning to leave out.
+ * The same request without the model's reasoning, for a provider that rejected it: in a new epoch, because sent bytes are never changed.
+ * Undefined if there is no reasoning to leave out.
  */
 export function unreasoned(compilation: Compilation, count: CountTokens): Compilation | undefined {
   const { epoch, opened, own, ledger } = compilation;
@@ -225,7 +226,7 @@ function shareRoom(
   };
 }
 
-/** What the live layers ask for: everything if it fits into `free` tokens, otherwise no more than their shares of `room`. */
+/** The tokens that the live layers get: everything if it fits into `free`, otherwise no more than their shares of `room`. */
 function tailSections(tail: readonly Draft[], room: number, free: number): readonly Section[] {
   const sections = tail.map(sectionOf);
   if (wantedSum(sections) <= free) return sections;
@@ -247,11 +248,11 @@ function isRoomBeside(size: number, limit: number, { tail, whole }: Coming): boo
 
 type SharedRoom = ReturnType<typeof shareRoom>;
 
-/** What comes after the prefix and the transcript. */
+/** The part of a request after the prefix and the transcript. */
 interface Coming {
   readonly tail: readonly Draft[];
   readonly whole: TranscriptMessage;
-  /** What the transcript says before it. */
+  /** The frame data that the transcript before it already shows. */
   readonly above: FramedAbove;
   /** Tokens of the texts that report edits. */
   readonly pendingEdits: number;
@@ -301,8 +302,8 @@ function startEpoch(
 }
 
 /**
- * Adds up what is sent. Where there is no room for the running transcript, the prefix is sized anew, in a new epoch. A transcript beyond
- * what it may claim, or one that has reached its planned size, is cut deeply.
+ * Adds up the request. If there is no room for the running transcript, the prefix is sized again, in a new epoch. A transcript beyond what
+ * it may claim, or one that has reached its planned size, is cut deeply.
  */
 function settleRoom(
   compilation: Compilation,

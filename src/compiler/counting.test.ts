@@ -42,7 +42,7 @@ const input = inputOf({ agent, contents, tools: [tool("find"), tool("save")], li
 /** A frame's header and day: what follows need not say the day again. */
 const FRAMED = "[message contact 09:30Z]\n|# Sat 2026-11-21\n| ";
 
-/** Two hundred messages, each of its own words. */
+/** Two hundred messages, each with different words. */
 const transcript: readonly TranscriptMessage[] = Array.from({ length: 100 }, (_, i) => turnNumber(1_000 + i)).flatMap(
   (turn, i) => [
     messageOf({ role: "user", parts: [{ type: "text", text: trusted(`${FRAMED}${words(`asked${i}`, 20)}`) }] }, turn),

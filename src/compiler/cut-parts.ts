@@ -3,7 +3,7 @@ import { LEAST_BEGINNING } from "./share-out.ts";
 import { beginningWithin } from "./tokens.ts";
 import { layerTruncated } from "./wording.ts";
 
-/** What is shown of a layer's parts: the text with the marks of what was cut, and how many characters of each part. */
+/** The visible rest of a layer's parts: the text with the marks of what was cut, and how many characters of each part. */
 interface CutParts {
   readonly text: string;
   readonly lengths: readonly number[];
@@ -30,7 +30,7 @@ export function cutParts(
   const sizes = filled.map(({ text }) => count(text));
   const shares = sharesOf(filled, sizes, Math.max(room - block(layerTruncated(layer, 0)), 0));
   const isCut = (i: number): boolean => (shares[i] ?? 0) > 0 && (shares[i] ?? 0) < (sizes[i] ?? 0);
-  // The longest of those that are cut fills what the others leave: it is measured with all that stands around it.
+  // The longest of the cut parts fills what the others leave: it is measured with everything around it.
   const [longest] = [...shares.keys()].filter(isCut).toSorted((a, b) => (shares[b] ?? 0) - (shares[a] ?? 0));
   const shown = filled.map(({ name, text }, i) => {
     if (!isCut(i)) return shares[i] === 0 ? "" : text;
@@ -51,8 +51,8 @@ export function cutParts(
 }
 
 /**
- * Tokens of each part: first its floor, one after the other as long as there is room; then the first ones get what is left. What stands
- * for others has none: the mark counts them.
+ * Tokens of each part: first its floor, one after the other as long as there is room; then the first ones get the rest. A part that only
+ * represents others gets none: the mark counts them.
  */
 function sharesOf(parts: readonly LayerPart[], sizes: readonly number[], room: number): readonly number[] {
   const floor = Math.min(Math.max(Math.floor(room / (2 * parts.length)), LEAST_BEGINNING), room);

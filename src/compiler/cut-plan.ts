@@ -6,7 +6,7 @@ export interface Keep {
   readonly tokens: number;
   readonly read: number;
   readonly write: number;
-  /** It is not cut before it has more tokens than this; `withResults` applies where it shows results of tools. Default: 0. */
+  /** It is not cut before it has more tokens than this; `withResults` applies if it shows results of tools. Default: 0. */
   readonly floor?: { readonly plain: number; readonly withResults: number };
 }
 
@@ -58,7 +58,7 @@ function highWater(stays: number, each: number, { read, write }: Keep): number {
 const READ = 0.1;
 const WRITE = 1.25;
 
-/** A cut writes what stays to the cache once more. This may add at most this share to what the turns until the next cut cost anyway. */
+/** A cut writes what stays to the cache again. This may add at most this share to what the turns until the next cut cost anyway. */
 const SURCHARGE = 0.02;
 
 /** Shares of the room that may stay, the largest first; even the smallest holds a few turns. */

@@ -111,7 +111,7 @@ describe("a transcript that no longer fits", () => {
     const left = again.epoch.transcript.filter((one) => one.turn !== null).length;
     expect(again.epoch.transcript).toHaveLength(left + 3);
     expect(again.epoch.cut + left).toBe(epoch.transcript.length + 4 * 3 + 1);
-    // What the first cut left is sent as it was.
+    // The rest of the first cut is sent unchanged.
     expect(again.epoch.transcript[0]).toEqual(made.epoch.transcript[0]);
     const [, , mark] = again.epoch.transcript;
     expect(mark && textsOf(mark.message)[0]).toContain(`The first ${again.epoch.cut} messages`);

@@ -36,7 +36,7 @@ interface Cutting {
   readonly count: CountTokens;
 }
 
-/** The epoch after a cut; undefined if even the rest does not fit. If the summary does not fit, the mark stands alone. */
+/** The epoch after a cut; undefined if even the rest does not fit. If the summary does not fit, only the mark is sent. */
 export function cutEpoch(epoch: Epoch, room: number, cutting: Cutting, summary?: Summary): Epoch | undefined {
   const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
     total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
@@ -77,7 +77,7 @@ function cutTranscript(epoch: Epoch, room: number, cutting: Cutting): Cut {
   return behind(epoch, turns.slice(0, from).flat().length, { room, ...cutting, ...(kept && { summary: kept }) });
 }
 
-/** A summary as it stands in a transcript: its frame, the trust of what it was made from, and how many messages it covers. */
+/** A summary in a transcript: its frame, the trust of its sources, and how many messages it covers. */
 interface StandingSummary extends Pick<TranscriptMessage, "trust"> {
   readonly part: TextPart;
   readonly upTo: number;
@@ -104,8 +104,8 @@ function cutAtSummary(epoch: Epoch, room: number, { text, trust, at, upTo }: Sum
 }
 
 /**
- * The epoch with less of what earlier cuts have left, so that the conversation has room, and can grow by so many tokens before it is short
- * of room again, if that is possible.
+ * The epoch with less of what earlier cuts have left, so that the conversation has room, and can grow by this many tokens before it runs
+ * short again, if that is possible.
  */
 export function withEarlierIn(epoch: Epoch, room: number, growth: number, count: CountTokens): Epoch {
   const { transcript } = epoch;
@@ -115,7 +115,7 @@ export function withEarlierIn(epoch: Epoch, room: number, growth: number, count:
   const left = earlierMessages(epoch, [], Math.max(total(before) - over - growth, 0), count);
   const summary = oldSummary(epoch);
   const first = transcript.findIndex(isEarlier);
-  // The mark stands right behind them.
+  // The mark comes right after them.
   const behind = first + before.length + 1;
   const rest = transcript.slice(behind);
   const day = dayBefore(transcript.slice(0, behind), rest);
@@ -133,7 +133,7 @@ function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behi
   const least = Math.min(gone, own.length - heldOf(epoch).length);
   const cut = epoch.cut + least;
   const rest = own.slice(least);
-  // What was left out of the turns that stay may already be enough: then nothing is cut.
+  // The parts left out of the remaining turns may already be enough: then nothing is cut.
   if (cut === 0) return { transcript: rest, cut };
   const gap = epoch.transcript.length - rest.length;
   const marked = { ...dayBefore(epoch.transcript.slice(0, gap), rest), ...(summary && { summary }) };
@@ -144,7 +144,7 @@ function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behi
   return { transcript: [...earlier, cutNotice(cut, count, { isKept, ...marked }), ...rest], cut };
 }
 
-/** The day of what follows a mark, where it leaves that to the frames that the mark replaces. */
+/** The day of the messages after a mark, if they relied on the frames that the mark replaces. */
 function dayBefore(gone: Epoch["transcript"], rest: Epoch["transcript"]): Pick<Marked, "at"> {
   const { day } = saidAbove(gone);
   const first = rest.find(({ message }) => message.role === "user")?.message;
@@ -186,7 +186,7 @@ function byTurn(messages: readonly TranscriptMessage[]): TranscriptMessage[][] {
   return turns;
 }
 
-/** What a mark says beside how many messages are gone: whether they stand before it in short, and their summary. */
+/** A mark's content besides the number of removed messages: whether a shortened form of them precedes it, and their summary. */
 interface Marked {
   readonly isKept: boolean;
   /** An instant of the day that it says. */
@@ -204,7 +204,7 @@ function cutNotice(cut: number, count: CountTokens, { isKept, at, summary }: Mar
   return { message, trust, tokens: countMessage(message, count), turn: null };
 }
 
-/** What is about to be cut. */
+/** The messages about to be cut. */
 interface Cuttable {
   readonly epoch: Epoch;
   /** The turn's own messages, which a cut does not change. */

@@ -11,10 +11,10 @@ import {
 import { type Draft, draft, type Rendered, render } from "./layers.ts";
 import { type Allotment, LEAST_BEGINNING, regrown, type Section } from "./share-out.ts";
 
-/** What the live layers' sources gave. */
+/** The results of the live layers' sources. */
 export type Contents = ReadonlyMap<LayerId, LayerContent>;
 
-/** What the layers of the prefix or of the tail would say in this mode, in the order of the prompt. */
+/** The contents of the layers of the prefix or of the tail in this mode, in the order of the prompt. */
 export function drafts(
   layers: readonly Layer[],
   where: "system" | "tail",
@@ -48,9 +48,9 @@ const SPARE = 1_000;
 const SPARE_SHARE = 1 / 32;
 
 /**
- * Renders drafts into the room that each got. Room that is left over, because whole items or texts were left out, goes back to the layers
- * that were cut, the lowest rank number first: up to their budgets, and beyond them if much is still free because budgets are small
- * compared with the room.
+ * Renders drafts into their allotted room. Room that is left over, because whole items or texts were left out, goes back to the layers that
+ * were cut, the lowest rank number first: up to their budgets, and beyond them if much is still free because budgets are small compared
+ * with the room.
  */
 export function renderWithin(
   drafts: readonly Draft[],

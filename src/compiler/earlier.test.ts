@@ -39,7 +39,7 @@ const asked = (n: number, text: string, changes: Partial<StoredEvent> = {}) => (
 });
 const answered = (n: number, text: string) => reply(text, turnNumber(n + 1));
 
-/** What is left of these messages, as one text. */
+/** The rest of these messages, as one text. */
 const left = (messages: Parameters<typeof earlierMessages>[1], room = 100_000): string =>
   earlierMessages(NOTHING, messages, room, bytes3)
     .flatMap(({ message }) => textsOf(message))

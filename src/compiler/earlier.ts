@@ -22,16 +22,16 @@ import { saidAbove } from "./events.ts";
 import { countMessage } from "./tokens.ts";
 import { ATTACHMENT_GONE, EARLIER, EARLIER_WITHOUT_OLDEST, isBeginning } from "./wording.ts";
 
-/** Replies of at most so many tokens stay whole: people write such, and assistants hardly ever. */
+/** Replies of at most this many tokens stay whole: people write such short ones, assistants hardly ever. */
 const SHORT = 60;
-/** A message of at most so many tokens may mean nothing without the reply that it answers: the end of that stays with it. */
+/** A message of at most this many tokens may mean nothing without the reply that it answers: the end of that stays with it. */
 const ANSWER = 20;
-/** What a frame adds to a message of one text, in tokens; and a line to its text, in characters. */
+/** The tokens that a frame adds to a message of one text; and the characters that a line adds to its text. */
 const FRAME = 20;
 const LINE = 24;
 /** Characters of a long reply's end. */
 const END = 200;
-/** What a provider adds to a message of one part. */
+/** The tokens that a provider adds to a message of one part. */
 const AROUND = 8;
 /** Above its room, the oldest are released until so much of it is taken, so that the next release is far away. */
 const RELEASED_TO = 2 / 3;
@@ -42,9 +42,9 @@ interface Entry extends EarlierMessage, Pick<FrameHeader, "trust" | "proof"> {
 }
 
 /**
- * What a cut leaves of the messages that it removes: what others wrote, and short replies. Each cut adds one message of its own, so that
- * those of earlier cuts stay as they were sent, and can be read from the provider's cache. Where all of them are more than `room` tokens,
- * the oldest entries are released.
+ * The rest of the messages that a cut removes: what others wrote, and short replies. Each cut adds one separate message, so that those of
+ * earlier cuts do not change, and can be read from the provider's cache. If all of them are more than `room` tokens, the oldest entries are
+ * released.
  */
 export function earlierMessages(
   epoch: Pick<Epoch, "transcript">,
@@ -104,7 +104,7 @@ function writeEntries(entries: readonly Entry[], count: CountTokens, form: Form)
   return { message, trust, tokens: countMessage(message, count), turn: null };
 }
 
-/** Whether they stand in one frame: its header says for all of them who speaks. */
+/** Whether they share one frame: its header names the speaker for all of them. */
 const isTogether = (one: Entry, other: Entry): boolean =>
   one.kind === "message" && other.kind === "message" && one.trust === other.trust && one.proof === other.proof;
 
@@ -123,7 +123,7 @@ function entriesIn({ message }: TranscriptMessage): readonly Entry[] {
     });
 }
 
-/** What stays of whole messages. What a schedule says is written down elsewhere, and comes again. */
+/** The rest of whole messages. A schedule's text is stored elsewhere, and comes again. */
 function collectEntries(messages: readonly TranscriptMessage[], before: FramedAbove): readonly Entry[] {
   const entries: Entry[] = [];
   let above = before;
@@ -143,7 +143,7 @@ function collectEntries(messages: readonly TranscriptMessage[], before: FramedAb
       if (part.type === "text" && part.told === undefined) above = framedAbove(part.text, above);
     asked = said.at(-1);
     for (const entry of said) {
-      // Such as "Yes, that one": without the reply before it, nobody knows which.
+      // Such as "Yes, that one": unclear without the reply before it.
       if (reply !== "" && tokens <= ANSWER + FRAME) entries.push({ ...repliedTo(entry), text: replyEnding(reply) });
       reply = "";
       entries.push(entry);

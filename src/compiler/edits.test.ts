@@ -38,7 +38,7 @@ const LAYERS = [
   clock(),
 ];
 
-/** What the store holds of the layers: declared, or a version of the agent's. */
+/** The store's versions of the layers: declared, or a version of the agent's. */
 const active = (texts: Readonly<Record<string, string | undefined>>, version = 1): CompileInput["contents"] =>
   new Map(
     Object.entries(texts).map(([id, text]): [Layer["id"], LayerContent] => [
@@ -61,7 +61,7 @@ const shownLayersIn = (made: Compilation): TextPart[] =>
     role === "user" ? parts.flatMap((part) => (part.type === "text" && part.told ? [part] : [])) : [],
   );
 
-/** A conversation of so many tokens that has gone on for a while. */
+/** A conversation of this many tokens that has gone on for a while. */
 function long(epoch: Epoch, tokens: number, turns = 4): Epoch {
   const words = "abc".repeat(Math.floor(tokens / turns / 2));
   const said = Array.from({ length: turns }, (_, i) => [
@@ -211,11 +211,11 @@ it("law 1, law 8: whatever is edited when, a request begins with the one before 
   expect(Math.min(seen.told, seen.edited, seen.cut)).toBeGreaterThan(5);
 });
 
-/** Whether a layer's text was told, or stands in the prefix: a message that needs the room may leave none for it. */
+/** Whether a layer's text was reported, or is in the prefix: a message that needs the room may leave none for it. */
 const keptWhole = (made: Compilation, id: string): boolean =>
   shownLayersIn(made).some(({ told }) => told?.layer === id) || entryOf(made, id).fate === "kept";
 
-/** What somebody who reads the request in order knows of a layer at its end; nothing where it was left out. */
+/** The last state of a layer that a reader of the request in order knows; undefined if it was left out. */
 function saysLast(made: Compilation, id: string): string | undefined {
   const rank = id === "loop" ? 6 : 7;
   const told = shownLayersIn(made).findLast(({ told: one }) => one?.layer === id);

@@ -43,7 +43,7 @@ interface RunningEpoch {
   readonly pendingEdits: PendingEdits;
   /** Undefined if the prefix is the same as it would be today. */
   readonly edits?: { readonly choice?: NonNullable<Ledger["edits"]> };
-  /** What the prefix of a conversation that continues can be rendered from; undefined while a text of it is not known. */
+  /** What the prefix of a conversation that continues can be rendered from; undefined while one of its texts is not known. */
   readonly prefixNow?: PrefixInput;
 }
 
@@ -127,7 +127,7 @@ export const withPendingEdits = (tail: Tail, { parts, entries }: PendingEdits): 
   entries: [...tail.entries, ...entries],
 });
 
-/** A text of the prefix as it is now. */
+/** The current text of a part of the prefix. */
 interface Now {
   readonly layer: Layer;
   readonly draft: Draft;
@@ -147,7 +147,7 @@ interface Changes {
 /** How the epoch's prefix differs from what it would be now; undefined if it does not differ and no other text was reported. */
 function prefixChanges(epoch: Epoch, input: CompileInput): Changes | undefined {
   const { agent, contents, count } = input;
-  // Only layers whose text was looked up: a text that is not known now stays as it is.
+  // Only layers whose text was looked up: a text that is not known now does not change.
   const given = agent.layers.filter(({ id, scope, mutability }) => {
     return scope !== "turn" && mutability !== "immutable" && contents.has(id);
   });
@@ -216,7 +216,7 @@ const MOST = 3 / 4;
 
 /**
  * Reporting an edit leaves the old text o where it is, and it is read with each of the T requests that are left. A new epoch writes all R
- * tokens from the first change on once more, at w instead of r. So a new epoch pays while (w - r) R < o (w + r (T - 1)), and always if the
+ * tokens from the first change on again, at w instead of r. So a new epoch pays while (w - r) R < o (w + r (T - 1)), and always if the
  * cache is cold.
  */
 function cheaper(

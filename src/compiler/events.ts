@@ -30,9 +30,9 @@ import { attached, beginningShown, omitted } from "./wording.ts";
 /** A beginning with fewer tokens is of no use. */
 const LEAST = 64;
 
-/** What has to be known to show the events of a turn. */
+/** What must be known to show the events of a turn. */
 interface Showing {
-  /** What the transcript before them says already. */
+  /** The frame data that the transcript before them already shows. */
   readonly above: FramedAbove;
   readonly count: CountTokens;
 }
@@ -79,7 +79,7 @@ function framable(events: readonly StoredEvent[], before: FramedAbove): readonly
   });
 }
 
-/** What the frames of events in messages say last: what follows them need not say it again. */
+/** The last frame data of the events in messages: later ones need not repeat it. */
 export function saidAbove(messages: readonly { readonly message: Message }[]): FramedAbove {
   const texts: string[] = [];
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -141,7 +141,7 @@ const headerOf = ({ kind, trust, at, proof }: StoredEvent): FrameHeader => ({
   ...(proof && { proof }),
 });
 
-/** Pictures and files are sent as they came. A file's name is what somebody claims, and becomes one short line. */
+/** Pictures and files are sent unchanged. A file's name is the sender's claim, and becomes one short line. */
 function showPart(part: ImagePart | FilePart): UserPart[] {
   return [part.type === "image" ? part : withCleanName(part)];
 }
@@ -198,18 +198,18 @@ export function frameResult(
   const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
   const cutTo = (beginning: string) => {
     const mark = beginningShown("result", beginning.length, text.length);
-    // The frame holds everything that the tool said; the mark is the platform's and stands outside of it.
+    // The frame holds the tool's whole text; the mark is the platform's and comes after it.
     return trusted(`${frame(header, untrusted(beginning))}\n${mark}`);
   };
   const framed = frame(header, text);
   const fits = count(framed) <= room;
   const said = fits ? framed : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
-  // The frame holds everything that the tool said; the notes stand outside of it.
+  // The frame holds the tool's whole text; the notes come after it.
   const sent = notes.length === 0 ? said : trusted([said, ...notes].join("\n"));
   return { type: "result", id: call.id, tool: call.tool, text: sent, failed, ...(media.length > 0 && { media }) };
 }
 
-/** What a tool answered. */
+/** A tool's answer. */
 interface AnsweredTool extends Pick<ToolOutcome, "text" | "failed" | "media"> {
   /** Media types that the model's API takes in a result. Default: all. */
   readonly takes?: readonly string[];

@@ -99,7 +99,7 @@ function workbench({ files, skills, memories, texts, percent }: Bench, limit: nu
 const systemOf = ({ ledger: { entries } }: Compilation): number =>
   entries.reduce((all, { place, tokens }) => all + (place === "system" ? tokens : 0), 0);
 
-/** What is never cut. */
+/** The layers that are never cut. */
 const FIXED = ["core", "safety"];
 
 interface Asked {

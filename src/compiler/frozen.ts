@@ -15,7 +15,7 @@ import { withoutRecalled } from "./shown-layers.ts";
 import { countMessage } from "./tokens.ts";
 import { ALL_MEMORIES, SOME_MEMORIES } from "./wording.ts";
 
-/** Frozen memory as it stands in an epoch: its message, and its entry of the ledger. */
+/** Frozen memory in an epoch: its message, and its entry of the ledger. */
 export interface Frozen {
   readonly message: TranscriptMessage | undefined;
   readonly entry: LedgerEntry;
@@ -57,7 +57,7 @@ export function frozenWithin(room: number, { memory, count }: Remembering): Froz
 }
 
 /**
- * The epoch begun again, with the memories of now at its start and without those that were recalled in it, which can be recalled again.
+ * The restarted epoch, with the current memories at its start and without those that were recalled in it, which can be recalled again.
  * Reasoning that a provider refused is not sent again; if reasoning is bound to the old beginning, it is left out, too.
  */
 export function begunAnew(

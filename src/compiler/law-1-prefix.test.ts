@@ -55,7 +55,7 @@ const someTools: fc.Arbitrary<readonly ToolSchema[]> = fc
   .shuffledSubarray(["find", "save", "mail"])
   .map((names) => names.map((name) => tool(name)));
 
-/** What is saved when the turn begins: now more, now less, now nothing that stands frozen. */
+/** The memories saved when the turn begins: sometimes more, sometimes fewer, sometimes none of the frozen ones. */
 const savedNow: fc.Arbitrary<FrozenMemory> = fc.shuffledSubarray(["a cat", "a boat", "a garden"]).map((saved) => ({
   layer: recall(),
   items: saved.map((text, i) => ({ ...item(`She has ${text}.`), id: memoryNumber(i) })),
@@ -228,7 +228,7 @@ it("law 1: a tail of changed lines is kept as it was sent, and tells at every mo
         const sent = request(made);
         expect(sent.tail).toEqual([]);
         const parts = sent.messages.flatMap(userTexts);
-        // After a cut in the middle of a turn all is told again, unless there is no room for it.
+        // After a cut in the middle of a turn everything is sent again, unless there is no room for it.
         const all = made.kept.whole.reduce((sum, { text }) => sum + bytes3(text) + 4, 4);
         if (made.epoch.reason === "cut" && made.own.length > 1 && roomLeft(made) < all) continue;
         changes += parts.filter(({ told }) => told !== undefined && told.as !== "whole").length;
@@ -255,7 +255,7 @@ const linesOf = (text: string): ReadonlySet<string> => {
   return new Set((lines.length === 0 ? [head] : lines).filter((line) => line.trim() !== ""));
 };
 
-/** What somebody who reads the texts of a request in order knows of a layer at their end. */
+/** What a reader of a request's texts in order knows of a layer at their end. */
 function read(parts: readonly TextPart[], layerOf: LayerId) {
   let lines = new Set<string>();
   let frames: ReturnType<typeof readFrames> = [];

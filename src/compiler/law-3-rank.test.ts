@@ -13,11 +13,11 @@ import { type Compilation, compile } from "./index.ts";
 import { randomContents, randomEvents, randomLayers } from "./random.contract.ts";
 import { agentOf, entryOf, inputOf, request, unlessTooSmall } from "./samples.contract.ts";
 
-/** A text as a reader sees it: under each heading what stands there until the next one. */
+/** A text as a reader sees it: under each heading everything up to the next one. */
 function sections(text: string): { heading: string; body: string }[] {
   const found: { heading: string; lines: string[] }[] = [];
   for (const line of text.split("\n")) {
-    // What is one line stands on the line of its heading.
+    // A single line follows on the line of its heading.
     const [, heading, said] = /^(# Layer \d+ · [^:]+)(?:: (.*))?$/.exec(line) ?? [];
     if (heading !== undefined) found.push({ heading, lines: said === undefined ? [] : [said] });
     else if (found.length === 0) throw new Error(`text above every heading: ${JSON.stringify(line)}`);
@@ -26,7 +26,7 @@ function sections(text: string): { heading: string; body: string }[] {
   return found.map(({ heading, lines }) => ({ heading, body: lines.join("\n") }));
 }
 
-/** All sections of the prefix in order; the blank line between two layers is nobody's. */
+/** All sections of the prefix in order; the blank line between two layers belongs to neither. */
 const systemSections = (blocks: readonly SystemBlock[]) =>
   blocks.flatMap((block) => {
     const found = sections(block.text);
@@ -39,7 +39,7 @@ const systemSections = (blocks: readonly SystemBlock[]) =>
 
 const textOf = (one: Layer): string => (one.source.kind === "text" ? one.source.text : "");
 
-/** What a layer may say where it stands: its text, its line, its beginning and the mark of the cut, or that it is left out. */
+/** A layer's possible content: its text, its line, its beginning and the mark of the cut, or that it is left out. */
 function expectOwn(one: Layer, body: string, made: Compilation): void {
   const entry = entryOf(made, one.id);
   const lined = one.line !== undefined && one.modes[made.ledger.mode] === "line";

@@ -41,7 +41,7 @@ interface Told {
   readonly text: string;
 }
 
-/** What a frame of that kind shows of a time. */
+/** A frame's display of a time, by its kind. */
 function shownTime({ kind, at }: Pick<ReadFrame, "kind" | "at">): string {
   if (kind === "result") return "";
   return isoSecond(at).slice(0, kind === "memory" ? "2026-11-21".length : "2026-11-21T09:30".length);
@@ -81,7 +81,7 @@ const heard = (messages: readonly Message[]): string[] =>
     .filter((one) => one.role !== "assistant")
     .flatMap((one) => one.parts.flatMap((part) => ("text" in part ? [part.text] : [])));
 
-/** Lines that stand outside of every frame: only the platform may speak there. */
+/** Lines outside of every frame: only the platform may speak there. */
 const outside = (text: string): string[] =>
   text.split("\n").filter((line) => !/^\|[@#]? /.test(line) && !looksLikeOurs(line));
 

@@ -101,7 +101,7 @@ function expectSound(made: Compilation, layers: readonly Layer[], count: CountTo
   }
 }
 
-/** Each result stands right behind the message that called for it, and no call is left without one but the newest. */
+/** Each result directly follows the message that called for it, and only the newest calls may be without one. */
 function expectPairs(messages: readonly Message[]): void {
   messages.forEach((message, i) => {
     const idsOf = (one: Message | undefined, type: "call" | "result") =>

@@ -85,7 +85,7 @@ const tokensOfTurns = ({ transcript }: Epoch): number =>
 const systemOf = ({ prefixEntries }: Epoch): number =>
   prefixEntries.reduce((sum, { place, tokens }) => sum + (place === "system" ? tokens : 0), 0);
 
-/** What the layers may keep while the conversation has too little: what their budgets say, what they must, and `system` together. */
+/** The limit for the layers while the conversation has too little: their budgets, their minimums, and `system` together. */
 function withinBudgets({ layers, budgets: { system } }: Agent, { prefixEntries }: Epoch): number {
   const kept = layers.map(({ id, mutability, budget, minimum }) => {
     const wanted = prefixEntries.find(({ section }) => section === id)?.wanted ?? 0;

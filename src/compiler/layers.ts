@@ -30,7 +30,7 @@ export interface Draft {
   readonly lined: boolean;
   readonly text: Trusted | Framed;
   readonly wanted: number;
-  /** The line that stands in its place if it is left out. */
+  /** The line that replaces it if it is left out. */
   readonly omission: () => { readonly text: Trusted; readonly tokens: number };
 }
 
@@ -43,7 +43,7 @@ export interface Rendered {
   readonly items: readonly ContentItem[];
 }
 
-/** What a layer would say in this mode; undefined where the mode leaves it out. */
+/** A layer's content in this mode; undefined if the mode leaves it out. */
 export function draft(layer: Layer, content: LayerContent, mode: Mode, count: CountTokens): Draft | undefined {
   const appearance = layer.modes[mode];
   if (appearance === "absent") return undefined;
@@ -64,8 +64,8 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
 }
 
 /**
- * The line that replaces what the layer says now: the edit's own, else the one that was reviewed. It is never made of the edited text: a
- * beginning of it would lose what stands behind, which may be what keeps the agent safe.
+ * The line that replaces the layer's current text: the edit's own, otherwise the reviewed one. It is never made from the edited text: a
+ * truncated beginning would lose the rest, which may be what keeps the agent safe.
  */
 const editedLine = ({ line }: Layer, content: LayerContent): Trusted | undefined =>
   content.kind === "text" && (content.version ?? 0) > 0 ? (content.line ?? line) : line;
@@ -126,13 +126,13 @@ export function render(one: Draft, room: number | undefined, place: Place, count
   return finish(one, at, { ...cut, tokens: countBlock(cut.text, count) }, { fate: "truncated", because: "budget" });
 }
 
-/** Where a layer stands, and how its tokens are counted. */
+/** A layer's position, and how its tokens are counted. */
 interface At {
   readonly place: Place;
   readonly count: CountTokens;
 }
 
-/** What is sent of a layer. */
+/** The sent part of a layer. */
 interface SentLayer {
   readonly text: Trusted | Framed;
   readonly tokens: number;
@@ -187,7 +187,7 @@ function finish(one: Draft, { place, count }: At, sent: SentLayer | undefined, f
   return { layer, text, entry, items: inText };
 }
 
-/** What becomes of the parts of a layer, where so many characters of each are sent. Default: all. */
+/** The state of a layer's parts, if this many characters of each are sent. Default: all. */
 function sentParts(
   content: LayerContent,
   lengths: readonly number[] | undefined,
@@ -229,7 +229,7 @@ function write(layer: Layer, content: LayerContent): Trusted | Framed {
   }
 }
 
-/** A live layer of one line stands on the line of its heading: it is sent anew each turn and read from no cache, so it is kept short. */
+/** A live layer of one line is on the line of its heading: it is sent again each turn and read from no cache, so it is kept short. */
 const isLine = ({ scope }: Layer, text: Trusted): boolean => scope === "turn" && !text.includes("\n");
 
 const onOneLine = (layer: Layer, text: string): Trusted => trusted(`${layerHeading(layer)}: ${text}`);

@@ -17,7 +17,7 @@ export interface Room {
   readonly whole: number;
   /** Kept free for the reply. */
   readonly reply: number;
-  /** What may be sent. */
+  /** The most tokens that may be sent. */
   readonly limit: number;
 }
 
@@ -34,7 +34,7 @@ export function roomIn(window: number, { total, reply }: Pick<Budgets, "total" |
   return { whole, reply: reserve, limit: whole - reserve };
 }
 
-/** What the choice of the mode depends on. */
+/** The inputs for the choice of the mode. */
 export interface ModeInput {
   readonly agent: Agent;
   /** The model's context window in tokens. */

@@ -70,7 +70,7 @@ function block(scope: LayerScope, layers: readonly Rendered[]): SystemBlock[] {
   ];
 }
 
-/** Law 4 at run time: a layer whose content consists of items holds frames, and frames never stand in the system prefix. */
+/** Law 4 at run time: a layer whose content consists of items holds frames, and frames are never in the system prefix. */
 function trustedText({ layer, text, entry }: Rendered): string {
   if ((entry.items === undefined || entry.fate === "dropped") && text !== undefined) return text;
   throw new StrataError(
@@ -79,7 +79,7 @@ function trustedText({ layer, text, entry }: Rendered): string {
   );
 }
 
-/** What a prefix is rendered from. */
+/** The inputs that a prefix is rendered from. */
 export type PrefixInput = Pick<CompileInput, "agent" | "mode" | "contents" | "count" | "limit" | "tools">;
 
 /** A prefix before anything of it is cut. */

@@ -11,7 +11,7 @@ export interface PrefixNow {
   readonly changed: boolean;
 }
 
-/** A request in the making, of which the prefix may be sized anew. */
+/** A request in progress, whose prefix may be resized. */
 interface ResizableRequest {
   readonly prefixNow?: PrefixNow;
   readonly ledger: Pick<Ledger, "limit">;
@@ -36,15 +36,15 @@ export function sizedAnew(
   try {
     return folded(epoch, prefixWithin(unfit, size, { count }), count);
   } catch (thrown) {
-    // Nothing of a required layer fits into its share of this size: the prefix stays as it was sent.
+    // A required layer does not fit into its share of this size: the prefix stays unchanged.
     if (asStrataError(thrown).code !== "budget_too_small") throw thrown;
     return epoch;
   }
 }
 
 /**
- * The epoch of a conversation that is no longer than it may claim, if it has room: perhaps with less of what earlier cuts have left, as that
- * gives way before the conversation itself does. Otherwise undefined.
+ * The epoch of a conversation that is no longer than it may claim, if it has room: perhaps with less of what earlier cuts have left,
+ * because that gives way before the conversation itself does. Otherwise undefined.
  */
 export function withinClaim(
   { prefixNow, ledger: { limit } }: ResizableRequest,

@@ -20,9 +20,9 @@ export interface Restated {
 }
 
 /**
- * What these live layers say now, where the turn itself has changed it. A layer of the tail is replaced: the tail is of one request. Of a
- * layer that stays in the transcript, what it says now is said once more: sent bytes are never edited (law 1). A layer that was cut,
- * dropped or shown as its line stays as it is.
+ * The current text of these live layers, if the turn itself has changed it. A layer of the tail is replaced: the tail belongs to one
+ * request. For a layer that stays in the transcript, the current text is added again: sent bytes are never edited (law 1). A layer that was
+ * cut, dropped or shown as its line does not change.
  */
 export function restate(
   compilation: Compilation,

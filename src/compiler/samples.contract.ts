@@ -34,7 +34,7 @@ import {
 } from "../protocol/index.ts";
 import { type Compilation, type CompileInput, clearedTail, countMessage, frameResult, requestOf } from "./index.ts";
 
-/** What the compiler's tests are made from: small honest values, each with its own way to be different. */
+/** The inputs of the compiler's tests: small realistic values, each with one way to differ. */
 
 export const AT = Date.UTC(2026, 10, 21, 9, 30);
 
@@ -175,7 +175,7 @@ export function toolRound(turn: TurnId, answers: readonly string[], label = "cal
   return [messageOf({ role: "assistant", parts: calls }, turn), messageOf({ role: "tool", parts: results }, turn)];
 }
 
-/** What the runtime does with an answer: where the provider clears the tail by itself, that stays before it. */
+/** The runtime's handling of an answer: if the provider clears the tail by itself, that stays before it. */
 export function answeredWith(
   compilation: Compilation,
   added: readonly TranscriptMessage[],
@@ -185,7 +185,7 @@ export function answeredWith(
   return cleared === undefined ? added : [messageOf(cleared.message, turn, cleared.trust), ...added];
 }
 
-/** What the store does at a turn's commit: what the turn said joins the transcript. */
+/** The store's part of a turn's commit: the turn's messages join the transcript. */
 export function committed(made: Compilation, ...added: readonly TranscriptMessage[]): Epoch {
   const { epoch, own } = made;
   return { ...epoch, transcript: [...epoch.transcript, ...own, ...answeredWith(made, added)] };
@@ -194,7 +194,7 @@ export function committed(made: Compilation, ...added: readonly TranscriptMessag
 export const request = (compilation: Compilation): Omit<Request, "breakpoints"> =>
   requestOf(compilation, { maxTokens: 1_000 });
 
-/** What is sent before the tail, as bytes that a later request of the epoch has to begin with. */
+/** The bytes sent before the tail, with which a later request of the epoch has to begin. */
 export function sentBeforeTail(compilation: Compilation): string {
   const { prefix, messages, tail } = request(compilation);
   const early = tail.some(({ way }) => way === "before-events") && messages.at(-1)?.role === "user";
@@ -219,8 +219,8 @@ export function entryOf(compilation: Compilation, section: string): LedgerEntry 
 }
 
 /**
- * Tokens of a request, counted again from its bytes and by nobody's books: 4 around every message, part and block. What the
- * provider has cleared costs nothing.
+ * Tokens of a request, recounted independently from its bytes: 4 around every message, part and block. Parts that the provider has cleared
+ * cost nothing.
  */
 export function recount({ prefix, messages, tail }: Omit<Request, "breakpoints">, count: CountTokens): number {
   const tools = prefix.tools.map((one) => count(one.name) + count(one.description) + count(JSON.stringify(one.input)));

@@ -13,7 +13,7 @@ export interface Section {
   readonly cuttable: boolean;
   /** True for what may be left out. */
   readonly droppable: boolean;
-  /** Tokens of the line that then stands in its place. */
+  /** Tokens of the line that then replaces it. */
   readonly omission?: () => number;
 }
 
@@ -79,11 +79,11 @@ export function regrown(
 export const LEAST_BEGINNING = 64;
 
 /**
- * Shares out `limit` tokens, from the highest rank number down. First, each cuttable section is cut to its budget. Then droppable sections are
- * trimmed as far as necessary, and dropped (down to their reserved minimum, if they have one, or the line that says so) if too little would
- * be left. Where there is no `margin`, small ones are dropped last, because they free next to nothing. Then the other cuttable sections are
- * trimmed down to their minimum, and at last the lines go. `margin` stays free where sections are trimmed.
- * @throws StrataError `budget_too_small` if what must be sent does not fit
+ * Shares out `limit` tokens, from the highest rank number down. First, each cuttable section is cut to its budget. Then droppable sections
+ * are trimmed as far as necessary, and dropped (down to their reserved minimum, if they have one, or the line that reports it) if too
+ * little would be left. If there is no `margin`, small ones are dropped last, because they free next to nothing. Then the other cuttable
+ * sections are trimmed down to their minimum, and finally the lines go. `margin` stays free if sections are trimmed.
+ * @throws StrataError `budget_too_small` if the required content does not fit
  */
 export function shareOut(sections: readonly Section[], limit: number, margin = 0): Allotment {
   const room = new Map(sections.flatMap(({ id, most }) => (most === undefined ? [] : [[id, most] as const])));

@@ -18,13 +18,13 @@ import {
 import { countMessage } from "./tokens.ts";
 import { ADDITIONAL, CHANGED_LINES, isMoreItems } from "./wording.ts";
 
-/** What a transcript shows of a live layer: its lines or frames and, if their order matters, the digest of its text. */
+/** A live layer in a transcript: its visible lines or frames and, if their order matters, the digest of its text. */
 export interface ShownLayer {
   readonly units: ReadonlySet<string>;
   readonly of?: Digest;
 }
 
-/** What a transcript shows of the live layers. A layer whose full text was cut away is not among them. */
+/** The live layers in a transcript. A layer whose full text was cut away is not among them. */
 export type ShownLayers = ReadonlyMap<LayerId, ShownLayer>;
 
 export const NOTHING_SHOWN: ShownLayers = new Map();
@@ -55,11 +55,11 @@ function hear(layers: Map<LayerId, ShownLayer>, { text, told }: TextPart): void 
 const GONE = "- ";
 const NEW = "+ ";
 
-/** What a layer says now. */
+/** A layer's current content. */
 export interface Saying {
   readonly layer: Layer;
   readonly text: Trusted | Framed;
-  /** Whether its content consists of items, that is, frames of which each stands by itself. */
+  /** Whether its content consists of items, that is, independent frames. */
   readonly inItems: boolean;
   /** The memories that it shows, by their frames. */
   readonly memories?: ReadonlyMap<string, readonly MemoryId[]>;
@@ -104,7 +104,7 @@ export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart =>
 
 /**
  * What has changed since the transcript showed the layer: nothing, its changed lines, or all of it if that is shorter or the change cannot
- * be said otherwise. A memory that no longer fits the message still holds; other items that are gone do not.
+ * be shown otherwise. A memory that no longer fits the message is still valid; other items that are gone are not.
  */
 export function changeOf(saying: Saying, shown: ShownLayer | undefined): TextPart | undefined {
   // Items have no order and texts have one: if a layer changed from one to the other, nothing can be compared.

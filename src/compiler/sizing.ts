@@ -5,7 +5,7 @@ import { leastSum, type Section, wantedSum } from "./share-out.ts";
 /** The conversation may claim at most this share of what may be sent, however large `budgets.history` is. */
 const MOST_CLAIMED = 1 / 2;
 
-/** What a running conversation claims if its agent declares no `history`. */
+/** The claim of a running conversation if its agent declares no `history`. */
 const USUAL_CLAIM = 1 / 4;
 
 type History = Pick<Agent["budgets"], "history">;
@@ -45,7 +45,7 @@ export const MARGIN = 1 / 32;
 
 /**
  * Sizes in tokens that a prefix may have; the first that leaves enough room is taken. It is whole if everything fits, and otherwise has one
- * of a few sizes, whatever the first message says, so that the threads of an agent send the same bytes. Live layers need room, too, and
+ * of a few sizes, whatever the first message contains, so that the threads of an agent send the same bytes. Live layers need room, too, and
  * the conversation has its claim before it has begun. The soft budget limits the prefix only if there is no room beyond it.
  */
 export function sizesFor(
@@ -83,7 +83,7 @@ export function ceilingOf({ system }: Pick<Agent["budgets"], "system">, sections
 export const sizeWhileRunning = ({ sections }: Unfit, budgets: Agent["budgets"], limit: number): number =>
   limit - Math.max(Math.ceil(limit / 4), claimAhead(sections, budgets, limit) + eighthOf(limit));
 
-/** What is sent beside the prefix and the conversation, in tokens. */
+/** The tokens sent besides the prefix and the conversation. */
 interface SentBeside {
   readonly limit: number;
   /** The turn's own messages and the live layers. */
@@ -112,7 +112,7 @@ function protectedSum(sections: readonly Section[], budgets: Agent["budgets"]): 
 }
 
 /**
- * Whether the running prefix can stay where it could be sized anew to this size: it takes no more, and would gain little. A prefix that
+ * Whether the running prefix can stay although it could be resized to this size: it takes no more, and would gain little. A prefix that
  * stays is still in the provider's cache.
  */
 export function canStay({ prefixEntries }: Pick<Epoch, "prefixEntries">, unfit: Unfit, size: number): boolean {

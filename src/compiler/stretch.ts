@@ -26,7 +26,7 @@ const SUMMARY = layerId("summary");
 /** A memory takes at most this share of the room (1/n), so that others fit in, too. */
 const SHARE = 4;
 
-/** What a summary is about: one stretch of talk, or one subject whenever it came up. */
+/** The subject of a summary: one stretch of talk, or one topic whenever it came up. */
 export type SummaryGroup = "session" | "topic";
 
 /** A request for a summary of memories, and which of them are in the request. */
@@ -34,7 +34,7 @@ export interface StretchRequest {
   /** How many of the memories, from the first on, have room; 0 if none has. */
   readonly said: number;
   /**
-   * The request of a turn, in an epoch of its own: nothing that was summarized before is sent with it.
+   * The request of a turn, in a separate epoch: nothing that was summarized before is sent with it.
    * @param running the epoch in which the previous summary was made
    */
   readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
@@ -50,7 +50,7 @@ interface StretchRoom {
 type StretchMemory = Pick<Memory, "kind" | "at" | "trust" | "speaker" | "content">;
 
 /**
- * The request for a summary of memories, the oldest first: each in a frame of its own and cut if it is long, then the task. It contains no
+ * The request for a summary of memories, the oldest first: each in a separate frame and cut if it is long, then the task. It contains no
  * layer, tool or other memory of the agent, and never has more than `limit` tokens. Pure.
  */
 export function stretchRequest(
@@ -134,7 +134,7 @@ const messageOf = (texts: readonly Framed[]): Message => ({
   parts: texts.map((text) => ({ type: "text", text })),
 });
 
-/** What was said is framed as a message, what was saved as a memory. */
+/** Messages are framed as messages, saved memories as memories. */
 function frameStretch(
   { kind, at, trust, speaker, content }: StretchMemory,
   { most, count, above }: { readonly most: number; readonly count: CountTokens; readonly above: FramedAbove },

@@ -117,7 +117,7 @@ function askingOver(
   };
 }
 
-/** The headings of texts in the messages that nobody said: live layers and frozen memory. */
+/** The headings of the platform's own texts in the messages: live layers and frozen memory. */
 function laidBeside(
   { transcript, prefixEntries }: Pick<Epoch, "transcript" | "prefixEntries">,
   layers: readonly Layer[],
@@ -132,7 +132,7 @@ const shownLayerIds = ({ message }: TranscriptMessage): readonly string[] =>
     ? message.parts.flatMap((part) => (part.type === "text" && part.told ? [part.told.layer] : []))
     : [];
 
-/** What stays in view is identified by the platform's own frame header and its day, never by words that somebody wrote. */
+/** What stays in view is identified by the platform's own frame header and its day, never by a sender's words. */
 function staying(transcript: readonly TranscriptMessage[], from: number): string {
   const stays = transcript.slice(from);
   if (stays.length === 0) return "";

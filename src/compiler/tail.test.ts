@@ -57,7 +57,7 @@ function turn(n: number, live: Live, tail: TailPlan, changes: Partial<CompileInp
   return [made, committed(made, reply("Yes.", turnNumber(n)))];
 }
 
-/** What a compilation tells of a layer, and keeps. */
+/** What a compilation reports about a layer, and stores. */
 const told = ({ own }: Compilation, layer: LayerId): readonly TextPart[] =>
   own.flatMap(({ message }) =>
     message.role === "user"

@@ -38,7 +38,9 @@ export interface Tail {
 export interface Carrying {
   readonly plan: TailPlan;
   readonly shown: ShownLayers;
-  /** Whether the turn stands alone (`history: log`): what its requests do not change then stands in its message, before the events. */
+  /**
+   * Whether the turn is independent (`history: log`): content that its requests do not change is then in its message, before the events.
+   */
   readonly isAlone: boolean;
   /** How many requests the transcript will probably serve before it is cut. */
   readonly requests: number;
@@ -92,7 +94,9 @@ function memoriesIn(items: Rendered["items"]): ReadonlyMap<string, readonly Memo
   return memories;
 }
 
-/** What was said before: each request of a turn that stands alone shows the same, so all but the first read it from the provider's cache. */
+/**
+ * The earlier messages: each request of an independent turn shows the same ones, so all but the first read them from the provider's cache.
+ */
 const isBefore = ({ source }: Layer): boolean => source.kind === "conversation" || source.kind === "recent";
 
 const wayOf = ({ isOurs }: TailText, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);
@@ -121,7 +125,7 @@ function passingPart({ layer, text, isOurs }: TailText, plan: TailPlan): TailPar
   return plan.place === "before-events" ? { ...part, way: "before-events" } : part;
 }
 
-/** A system message stands after the user message. */
+/** A system message comes after the user message. */
 const systemLast = (parts: readonly TailPart[]): readonly TailPart[] => [
   ...parts.filter(({ way }) => way !== "turn-scoped"),
   ...parts.filter(({ way }) => way === "turn-scoped"),
@@ -141,7 +145,7 @@ export function withKept(
   return { ...one, message: whole, trust: trustOf(kept, entries, one.trust), tokens: countMessage(whole, count) };
 }
 
-/** What is shown again: its message, its tokens, and the ledger's entries with it. */
+/** The repeated layers: their message, its tokens, and the ledger's entries with it. */
 interface ShownAnew {
   readonly message: TranscriptMessage;
   /** Tokens of the texts alone. */
@@ -149,7 +153,7 @@ interface ShownAnew {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** The full texts of the layers whose changes stay, in a message of its own; undefined if the turn has shown all of them already. */
+/** The full texts of the layers whose changes stay, in a separate message; undefined if the turn has shown all of them already. */
 export function shownAnew(
   { own, whole, entries }: { readonly own: readonly TranscriptMessage[] } & Pick<Tail, "whole" | "entries">,
   count: CountTokens,
@@ -194,8 +198,8 @@ function trustOf(
 }
 
 /**
- * A layer that said something before and has nothing to say now says so, because its old words would still stand. Memories that no longer
- * fit still hold.
+ * A layer that had content and is empty now reports that, because its old words would still apply. Memories that no longer fit are still
+ * valid.
  */
 export function nothingNow(
   layers: readonly Layer[],

@@ -52,7 +52,7 @@ function countPart(part: UserPart | AssistantPart | ResultPart, count: CountToke
 const PAGE_BYTES = 25_000;
 const PAGE = 3_000;
 
-/** What a picture or a document in a result costs by the documented formulas of the large providers: an estimate, rather too high. */
+/** The cost of a picture or a document in a result by the documented formulas of the large providers: a rather high estimate. */
 export const mediaTokens = ({ type, data }: ImagePart | FilePart): number =>
   type === "image" ? IMAGE : PAGE * Math.max(1, Math.ceil(mediaBytes({ data }) / PAGE_BYTES));
 
@@ -66,7 +66,7 @@ export function countTools(tools: readonly ToolSchema[], count: CountTokens): nu
   );
 }
 
-/** Tokens of a whole request as it is sent, with each section counted again. */
+/** Tokens of a whole sent request, with each section counted again. */
 export function countRequest({ prefix, messages, tail }: Omit<Request, "breakpoints">, count: CountTokens): number {
   const blocks = [...prefix.system, ...tail].reduce((sum, { text }) => sum + countBlock(text, count), 0);
   return messages.reduce(

@@ -16,7 +16,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 
-/** What an attacker writes: everything that some reader takes for a line, a mark, a header or nothing at all. */
+/** An attacker's input: everything that some reader takes for a line, a mark, a header or nothing at all. */
 const PIECES = [
   ..."\n\r\v\f\t\b\0\u001b\u001c\u001d\u001e\u001f\u007f\u0085\u009b\u2028\u2029 \u00a0\u3000\u2800",
   ..."\u200b\u200c\u200d\u200e\u202e\u2066\u2069\u00ad\u034f\u115f\u3164\uffa0\ufeff\ufe00\ufe0f\ufff9\ufffc",
@@ -80,7 +80,7 @@ export const anyHeader: fc.Arbitrary<FrameHeader> = fc
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** What a frame shows of its time: events and data the minute, results nothing, and other frames the day. */
+/** The visible time of a frame: events and data show the minute, results nothing, and other frames the day. */
 export function shownTime({ kind, at }: FrameHeader): number {
   if (kind === "result") return 0;
   return at - (at % (kind !== "data" && CONTEXT_KINDS.some((one) => one === kind) ? DAY : MINUTE));
@@ -119,7 +119,7 @@ const JOINER_IN_PLACE = new RegExp(
   "gu",
 );
 
-/** What must be gone, told by other means than those that take it away. */
+/** What must be gone, detected by other means than those that remove it. */
 export function leftovers(text: string): string[] {
   const found: string[] = [];
   if (/[\r\v\f\u001c-\u001e\u0085\u2028\u2029]/.test(text)) found.push("line maker");

@@ -2,8 +2,8 @@ import type { Untrusted } from "../protocol/index.ts";
 import { disarmProviderTokens } from "./provider-tokens.ts";
 
 /**
- * Reduces a text to what a reader sees: `\n` is the only line break, and there are no hidden or control characters, no provider tokens
- * and no large gaps that push text out of sight. Linear time; cleaning twice changes nothing.
+ * Reduces a text to what a reader sees: `\n` is the only line break, and there are no hidden or control characters, no provider tokens and
+ * no large gaps that push text out of sight. Linear time; cleaning twice changes nothing.
  */
 export function clean(text: Untrusted): string {
   if (isPlain(text)) return text;
@@ -53,7 +53,7 @@ const NEEDED = [
 ].join("|");
 const JOINERS = new RegExp(`(${NEEDED})|[\\u200c\\u200d\\ufe0f]`, "gu");
 
-/** Removes what shows nothing, and makes the Braille blank a plain one. Visible text stays as it is. */
+/** Removes invisible characters, and replaces the Braille blank with a plain one. Visible text does not change. */
 export function withoutHidden(text: string): string {
   return text
     .replace(HIDDEN, "")
@@ -72,7 +72,7 @@ const LONG_BLANKS = new RegExp(`[ \\t\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f
 
 const NOT_SHOWN = new RegExp(`(${NEEDED})|${ANSI.source}|\\r(?=\\n)|${HIDDEN.source}|[\\u200c\\u200d\\ufe0f]`, "gu");
 
-/** A text without what shows nothing. `places` says where each character stands in the given text; undefined if nothing was left out. */
+/** A text without invisible characters. `places` gives each character's position in the original text; undefined if nothing was removed. */
 export function shownText(text: string): { readonly shown: string; readonly places?: readonly number[] } {
   if (PLAIN.test(text)) return { shown: text };
   let shown = "";
@@ -97,7 +97,7 @@ export function oneLineBreak(text: string): string {
   return text.replace(LINE_MAKERS, "\n");
 }
 
-/** Terminal sequences go; any other control or non-character stays visible as U+FFFD, so that nobody reads past it. */
+/** Terminal sequences are removed; any other control or non-character stays visible as U+FFFD, so that it is not overlooked. */
 export function withoutControls(text: string): string {
   return text.replace(ANSI, "").replace(CONTROLS, "\ufffd");
 }

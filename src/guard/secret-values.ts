@@ -25,7 +25,7 @@ function bitsPerSign(text: string): number {
   return bits;
 }
 
-/** Whether a value was made to be a password and is no word of a sentence: letters with digits or with signs that words have not. */
+/** Whether a value looks like a password and not like a word of a sentence: letters with digits or with symbols that words do not have. */
 export function isPasswordLike(value: string): boolean {
   const bare = value.replace(/[.,;:!?)]+$/, "");
   if (bare.length < 6 || UUID.test(bare) || isIssuedId(bare)) return false;
@@ -35,12 +35,12 @@ export function isPasswordLike(value: string): boolean {
   return /\p{L}/u.test(bare) ? hasDigit || hasSign : hasDigit && hasSign;
 }
 
-/** A call, as code has it: `db.Column(`, `getpass()`, `hash(password`. Digits alone in its brackets are somebody's play with a word. */
+/** A call in code: `db.Column(`, `getpass()`, `hash(password`. Brackets around digits alone are a play on a word. */
 const CALL = /^[a-z_$][\w$]*(?:\.[a-z_$][\w$]*)+[([]|^[a-z_$][\w$]*[([](?:$|[)\]a-z_$])/i;
-/** What was made of a password says so in front: `pbkdf2:sha256:…`, `$2b$12$…`. */
+/** A hashed password has a prefix: `pbkdf2:sha256:…`, `$2b$12$…`. */
 const HASHED = /^(?:pbkdf2|scrypt|argon2\w*|bcrypt|\$2[abxy]?|\$argon2\w*|sha-?\d+)[:$]/i;
 
-/** Whether a value that is called a password is code that makes one, its hash, or an example that says what it stands for. */
+/** Whether a value that is called a password is code that makes one, its hash, or an example that names what it represents. */
 export function isOfCode(value: string, before: string): boolean {
   const isLiteral = /["'`]$/.test(before);
   const isExample = isLiteral && /[\w$][_.]pass\w*\s*=\s*["'`]$/i.test(before) && /pass(?:word|wort)/i.test(value);
@@ -58,7 +58,7 @@ const CARDS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^62/, [16, 19]],
 ];
 
-/** What numbers of that length are called when they are no card's. */
+/** The names of numbers of that length that are not card numbers. */
 const OTHER_NUMBER =
   /(?:order|invoice|tracking|shipment|parcel|ticket|booking|reference|serial|article|part|case|customer|account|bestell\w*|rechnung\w*|sendung\w*|isbn|imei|iban|ean|gtin|sku|ref|id|nr|no)\b[^\d\n]{0,15}$/i;
 
@@ -84,7 +84,7 @@ function luhn(digits: string): boolean {
 const DIGEST =
   /(?:sha-?\d*|hash\w*|digest\w*|checksum|sum|commit|revision|tx(?:id|n)?|transaction|transakt\w*|block|receipt|topic|root|integrity|fingerprint|event|version|prev\w*|parent|state|merkle|image|layer|etag|md5|blake\w*)\b[^\n]{0,24}$/i;
 
-/** Whether 64 hexadecimal digits may be a key: a digest is named as one, or stands in a list of them. */
+/** Whether 64 hexadecimal digits may be a key: a digest is named as one, or is in a list of them. */
 export function isBareKey(value: string, before: string): boolean {
   const digits = value.replace(/^0x/, "").toLowerCase();
   return new Set(digits).size >= 8 && !DIGEST.test(before);
@@ -93,11 +93,11 @@ export function isBareKey(value: string, before: string): boolean {
 /** The words of BIP-39's English list, of which wallets make the phrases that open them. */
 const WALLET_WORDS = new Map(wordlist.map((word, place) => [word, place]));
 const SHORTEST_PHRASE = 12;
-/** A phrase is drawn at random, so its words hardly repeat: `long long long …` is none. */
+/** A phrase is drawn at random, so its words hardly repeat: `long long long …` is not one. */
 const DIFFERENT_WORDS = 6;
 const BETWEEN_WORDS = /^[\s\d.,;:|"'`()#>*_-]{1,12}$/;
 
-/** How many words phrases have, and how many in a row are looked at for one: where there are more, one is among them. */
+/** The lengths of phrases in words, and how many consecutive words are searched for one: a longer run must contain one. */
 const PHRASE_LENGTHS = [12, 15, 18, 21, 24];
 const LONGEST_ROW = 48;
 
@@ -116,8 +116,8 @@ function hasChecksum(words: readonly string[]): boolean {
 }
 
 /**
- * Whether so many words of wallets in a row may be a phrase: as many as phrases have, or somewhere among them as many whose last word is the
- * checksum of the others. A longer row is prose that happens to have none of its small words.
+ * Whether this many consecutive wallet words may be a phrase: exactly as many as phrases have, or containing a sequence of that length
+ * whose last word is the checksum of the others. A longer row is prose that has none of its usual small words.
  */
 function isPhrase(words: readonly string[]): boolean {
   if (new Set(words).size < DIFFERENT_WORDS) return false;
@@ -130,7 +130,7 @@ function isPhrase(words: readonly string[]): boolean {
   );
 }
 
-/** Where twelve words of wallets and more stand one behind the other, numbered or not. Prose has its small words in between. Linear. */
+/** The positions of twelve or more consecutive wallet words, numbered or not. Prose has its small words in between. Linear. */
 export function recoveryPhrases(text: string): readonly { readonly start: number; readonly end: number }[] {
   const found: { start: number; end: number }[] = [];
   let words: string[] = [];

@@ -145,7 +145,7 @@ describe("findSecrets", () => {
 
 const withoutKeys = (text: string): string => KEY_FILTERS.reduce((rest, { hide }) => hide(rest, ""), text);
 
-/** What comes out of a filter for each piece, and at the end. */
+/** A filter's output for each piece, and at the end. */
 function arriving(pieces: readonly string[], { settled, hide }: KeyFilter): readonly string[] {
   let [waiting, before] = ["", ""];
   const release = (to: number): string => {

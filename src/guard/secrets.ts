@@ -2,7 +2,7 @@ import { withoutHidden } from "./clean.ts";
 import { isBareKey, isCardNumber, isOfCode, isPasswordLike, isRandom, recoveryPhrases } from "./secret-values.ts";
 import { removed, secret } from "./wording.ts";
 
-/** What a finding is called in a sentence: "it holds what looks like …". */
+/** The name of a finding in a sentence: "it holds what looks like …". */
 export const SECRET_KINDS = {
   "private key": "a private key",
   "recovery phrase": "a wallet's recovery phrase",
@@ -18,7 +18,7 @@ export const SECRET_KINDS = {
 } as const;
 export type SecretKind = keyof typeof SECRET_KINDS;
 
-/** Something in a text that looks like a secret: what, and where. Never the value itself: findings are told and logged. */
+/** Something in a text that looks like a secret: its kind and its place. Never the value itself: findings are reported and logged. */
 export interface FoundSecret {
   readonly kind: SecretKind;
   readonly start: number;
@@ -27,15 +27,15 @@ export interface FoundSecret {
 
 interface SecretRule {
   readonly kind: SecretKind;
-  /** Global; the group `value`, where there is one, is the secret, else all of the match. */
+  /** Global; the group `value`, if there is one, is the secret, otherwise the whole match. */
   readonly pattern: RegExp;
-  /** Whether a match is one, by its value and what stands before it. */
+  /** Whether a match is one, by its value and the text before it. */
   readonly fits?: (value: string, before: string) => boolean;
-  /** Of keys that a maker gave a form of their own: what the beginning of one looks like at the end of a text. */
+  /** For keys with their maker's own form: the beginning of one at the end of a text. */
   readonly begun?: string;
 }
 
-/** Letters that begin a key must not stand inside a longer word. */
+/** Letters that begin a key must not be inside a longer word. */
 const NOT_INSIDE = "(?<![\\w-])";
 
 /** Keys that begin with one of some texts, with more characters of one kind behind it. */
@@ -58,7 +58,7 @@ const withNumber = (rule: SecretRule): SecretRule => ({
 const beginningsOf = (text: string, more: string): string =>
   [...text].reduceRight((rest, sign) => `${sign === "." ? "\\." : sign}(?:${rest})?`, more);
 
-/** The lines of a key's file, as they are or as JSON writes them; and its last line. */
+/** The lines of a key's file, literal or as JSON writes them; and its last line. */
 const PEM_BREAK = "(?:\\s|\\\\[rn])";
 const PEM_LINE = `${PEM_BREAK}{1,4}(?:[A-Za-z0-9+/=]{16,100}|[A-Z][A-Za-z-]{3,20}: [^\\n]{0,100})`;
 const PEM_LINES = `(?:${PEM_LINE}){0,120}`;
@@ -72,7 +72,7 @@ const SECRET =
 
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
 
-/** The more precise first: of two findings at one place the first is told. */
+/** The more precise first: of two findings at one place the first is reported. */
 const RULES: readonly SecretRule[] = [
   {
     kind: "private key",
@@ -160,15 +160,15 @@ const RULES: readonly SecretRule[] = [
   { kind: "card number", pattern: /(?<![\w.-])\d(?:[ -]?\d){13,18}(?![\w-]|[.,]\d)/g, fits: isCardNumber },
 ];
 
-/** Values that stand for one: `<password>`, `${KEY}`, `****`, `[secret BANK_KEY]`. */
+/** Placeholders: `<password>`, `${KEY}`, `****`, `[secret BANK_KEY]`. */
 function isNoPlaceholder(value: string): boolean {
   return !/^(?:[<[{($%].*|(.)\1+|x+|\.{3}.*|your[-_ ].*|example.*|redacted.*|changeme.*)$/i.test(value);
 }
 
 /**
- * What in a text looks like a secret, in the order of the text, none twice. Made for precision: ordinary prose, order numbers,
- * commit hashes and UUIDs pass. Sees through full-width signs and characters that show nothing; where there are any, the places are
- * about right. Pure and linear in the length of the text.
+ * The parts of a text that look like secrets, in the order of the text, without duplicates. Made for precision: ordinary prose, order
+ * numbers, commit hashes and UUIDs pass. Sees through full-width and invisible characters; if there are any, the places are approximate.
+ * Pure and linear in the length of the text.
  */
 export function findSecrets(text: string): readonly FoundSecret[] {
   return findPlain(plainForm(text)).flatMap(({ kind, start, end }) => {
@@ -193,7 +193,7 @@ export function withoutSecrets(text: string, except: readonly SecretKind[] = [])
   return text.slice(0, end) + kept;
 }
 
-/** Takes keys of some forms out of a text that is still arriving. `before` is the character that stands before the text, if there is one. */
+/** Removes keys of some forms from a text that is still arriving. `before` is the character before the text, if there is one. */
 export interface KeyFilter {
   /** How many characters of it belong to no such key, whatever comes next. */
   settled(text: string, before: string): number;

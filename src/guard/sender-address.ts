@@ -1,6 +1,6 @@
 import { type ContactId, contactId, StrataError } from "../protocol/index.ts";
 
-/** What a sender signs: the text, bound to whom it is for and to an id, so that it says nothing anywhere else and nothing twice. */
+/** A sender's signed content: the text, bound to its recipient and to an id, so that it is valid nowhere else and only once. */
 export interface SignedMessage {
   /** `organization/agent`. */
   readonly to: string;
@@ -10,8 +10,8 @@ export interface SignedMessage {
 }
 
 /**
- * The text that a sender's wallet signs as a personal message (EIP-191): two lines of whom and which, an empty one, and then the
- * message as it is posted.
+ * The text that a sender's wallet signs as a personal message (EIP-191): two lines with the recipient and the id, an empty one, and then
+ * the message as it is posted.
  */
 export function messageToSign({ to, id, text }: SignedMessage): string {
   return `Strata message to ${to}\nid: ${id}\n\n${text}`;
@@ -71,8 +71,8 @@ export async function checkSignature(sender: ContactId, message: SignedMessage, 
 const HEX = /^0x[0-9a-fA-F]*$/;
 
 /**
- * The address, in lower case, whose key signed the text as a personal message (EIP-191); nothing where that is no signature. It
- * holds two numbers of 32 bytes and one of which of two keys it is: 0 or 1, or with 27 added as wallets write it.
+ * The address, in lower case, whose key signed the text as a personal message (EIP-191); undefined if the signature is invalid. It holds
+ * two numbers of 32 bytes and one of which of two keys it is: 0 or 1, or with 27 added as wallets write it.
  */
 async function signerOf(text: string, signature: Uint8Array): Promise<string | undefined> {
   const last = signature[64] ?? Number.NaN;

@@ -34,7 +34,7 @@ import {
   tooManySkills,
 } from "./wording.ts";
 
-/** A text that is to stand in the prompt from some turn on, or that a tool shows, and what its size is measured by. */
+/** A text that is to be in the prompt from some turn on, or that a tool shows, and the limits for its size. */
 export type GivenText =
   | ({ readonly kind: "layer"; readonly text: string; readonly line?: string | undefined } & PrefixSize)
   | { readonly kind: "soul"; readonly text: string }
@@ -43,7 +43,7 @@ export type GivenText =
       readonly text: string;
       /** How many other skills are enabled. */
       readonly enabled: number;
-      /** Characters that it may have; left out, those of an edit. */
+      /** The maximum number of characters; if omitted, that of an edit. */
       readonly longest?: number;
     }
   | {
@@ -53,7 +53,7 @@ export type GivenText =
       readonly longest: number;
     };
 
-/** Why it may not, as the rest of a sentence about it; or the text as it will stand there, with what the guard said. */
+/** The problem, as the end of a sentence about the text; or the text as it will be sent, with the guard's findings. */
 export type CheckedText =
   | { readonly problem: string }
   | {
@@ -103,7 +103,7 @@ function sizeProblem(given: GivenText): string | undefined {
 /** 64 characters at most. */
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 
-/** C0 and C1 but the tab and the line break: nobody sees them, and a terminal obeys some. */
+/** C0 and C1 except the tab and the line break: they are invisible, and a terminal obeys some. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
 
 /** One of two that make a character together, without the other. */
@@ -123,8 +123,8 @@ const codeOf = (found: RegExpExecArray | null): string | undefined =>
 const QUOTED = 80;
 
 /**
- * Why a text may stand nowhere in the prompt, whatever its size, as the rest of a sentence about it: it is empty, it holds what is no
- * text, or a line that reads as the platform's own.
+ * Why a text can never be in the prompt, whatever its size, as the end of a sentence about it: it is empty, it contains non-text, or a line
+ * that reads as the platform's own.
  */
 export function formProblem(given: string): string | undefined {
   const text = normal(given);
@@ -138,7 +138,7 @@ export function formProblem(given: string): string | undefined {
 /** A mark of a list with nothing behind it. */
 const BARE_MARK = /^(?:[-*+•–]|\d{1,3}[.)]|\[[ x]?\])\s*$/u;
 
-/** Why a text is no text of rules, as the rest of a sentence about it: nothing in it is a word, or one of its rules says nothing. */
+/** Why a text has no rules, as the end of a sentence about it: nothing in it is a word, or one of its rules is empty. */
 function ruleProblem(text: string): string | undefined {
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(text)) return NO_WORDS;
   const bare = text.split("\n").find((line) => BARE_MARK.test(line.trim()));
@@ -191,7 +191,7 @@ export async function layerJudge(): Promise<(text: string) => GuardVerdict> {
   return judgeLayerText;
 }
 
-/** Where a layer's text stands, or is to stand. */
+/** The current or planned place of a layer's text. */
 export interface LayerPlace {
   readonly layers: readonly Layer[];
   readonly limits: TextLimits;
@@ -199,7 +199,7 @@ export interface LayerPlace {
   readonly layer: LayerId;
 }
 
-/** Characters of a layer's text as it stands now, and of all others of the prefix; and how many there may be. */
+/** Characters of a layer's current text, and of all others of the prefix; and how many there may be. */
 export interface PrefixSize {
   readonly limits: TextLimits;
   readonly now: number;

@@ -5,8 +5,8 @@ const JOINS_BEFORE = /^[\p{M}\p{Emoji_Modifier}\u200c\u200d]/u;
 const FLAG_LETTER = /^[\u{1f1e6}-\u{1f1ff}]$/u;
 
 /**
- * At most `maxChars` UTF-16 units, `mark` included; a text that fits stays as it is. Cuts between code points, and
- * where it can between what a reader sees as one character. A mark that does not fit is left out.
+ * At most `maxChars` UTF-16 units, including `mark`; a text that fits is unchanged. Cuts between code points, and if possible between what
+ * a reader sees as characters. A mark that does not fit is omitted.
  */
 export function truncateText(text: string, maxChars: number, mark: string): string {
   if (text.length <= maxChars) return text;
@@ -54,10 +54,10 @@ function isLow(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
-/** What is left where a text is cut before a word: the blanks and signs that join it to what was behind. */
+/** The rest after a text is cut before a word: the blanks and punctuation that joined it to the next one. */
 const JOINING = /[\s,;:–—-]+$/u;
 
-/** At most so many characters, cut between words where there are any, with `…` at the end; a text that fits stays as it is. */
+/** At most this many characters, cut between words if possible, with `…` at the end; a text that fits is unchanged. */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const hard = truncateText(text, Math.max(0, most - 1), "");
@@ -68,7 +68,7 @@ export function shorten(text: string, most: number): string {
   return `${beginning}…`;
 }
 
-/** The longest of lengths up to `longest` that fits; 1 where none does. What fits must fit shorter, too. */
+/** The longest of lengths up to `longest` that fits; 1 if none does. If a length fits, every shorter one must fit, too. */
 export function longestFitting(longest: number, fits: (most: number) => boolean): number {
   if (fits(longest)) return longest;
   let [fitting, tooLong] = [1, longest];

@@ -1,9 +1,9 @@
 /**
- * Finds word for word what nobody is to read, in a text that is still coming: whatever is settled belongs to no such run, however the
- * text was cut into pieces. Pure.
+ * Finds private text word for word in a text that is still arriving: a settled part never belongs to such a run, however the text was cut
+ * into pieces. Pure.
  */
 
-/** So many words of a private text in a row are withheld; of a shorter text, all of it. */
+/** This many consecutive words of a private text are withheld; of a shorter text, all of it. */
 const RUN = 16;
 /** A text of fewer words is a phrase that anybody might say. */
 const SHORTEST = 6;
@@ -13,7 +13,7 @@ export interface PrivateText {
   readonly text: string;
 }
 
-/** A run of a private text's words: where it stands in what came. */
+/** A run of a private text's words: its position in the incoming text. */
 export interface VerbatimRun {
   readonly name: string;
   readonly from: number;
@@ -21,7 +21,7 @@ export interface VerbatimRun {
   readonly words: number;
 }
 
-/** What is looked for: made once for an agent. */
+/** The text to look for: made once for an agent. */
 export interface PrivateWords {
   readonly states: readonly State[];
   /** For each place in the texts, one behind the other: whose it is. */
@@ -31,9 +31,8 @@ export interface PrivateWords {
 }
 
 /**
- * A state of the suffix automaton over the private words: all sequences of words that end at the same places. With it, the longest
- * sequence that stands in a private text and ends with the word just read is known in constant time a word, however often the texts repeat
- * a word.
+ * A state of the suffix automaton over the private words: all sequences of words that end at the same places. With it, the longest sequence
+ * that is in a private text and ends with the word just read is known in constant time a word, however many times the texts repeat a word.
  */
 interface State {
   readonly next: Map<string, number>;
@@ -52,7 +51,7 @@ interface WholeText {
   readonly words: number;
 }
 
-/** Where no spaces stand between words, each sign counts as one. What shows nothing belongs to the word that it stands in. */
+/** In scripts without spaces between words, each character counts as one. Invisible characters belong to the word that contains them. */
 const SPACELESS =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const UNSEEN = "\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
@@ -62,7 +61,7 @@ const UNSEEN_SIGNS = new RegExp(`[${UNSEEN}]`, "g");
 const CONTINUED = new RegExp(`^(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}${UNSEEN}])*`, "u");
 const ONE_SIGN = new RegExp(`^[${SPACELESS}]$`, "u");
 
-/** What folding leaves as it is, but for capitals: most words. */
+/** Words that folding changes only in their capitals: most of them. */
 const PLAIN = /^\w*$/;
 
 /** In parts, so that the beginning of a word is folded to the beginning of what it is folded to. */
@@ -71,7 +70,7 @@ const foldedWord = (word: string): string => (PLAIN.test(word) ? word.toLowerCas
 const foldedWhole = (word: string): string =>
   word.replace(UNSEEN_SIGNS, "").normalize("NFKD").toLowerCase().replaceAll("ς", "σ");
 
-/** Stands behind each text and is no word, so that no sequence goes from one text into the next. */
+/** Follows each text and is not a word, so that no sequence goes from one text into the next. */
 const BORDER = "\n";
 const START = 0;
 
@@ -149,17 +148,17 @@ export interface Scan {
 
 export function scanFor({ states, owners, beginnings }: PrivateWords): Scan {
   const found: VerbatimRun[] = [];
-  /** The longest end of the words so far that stands in a private text: its state and its words. */
+  /** The longest end of the words so far that is in a private text: its state and its words. */
   let state = START;
   let matched = 0;
   /** Where the words so far begin. */
   let starts: number[] = [];
   /** The run that continues, where the last words belong to one. */
   let running: VerbatimRun | undefined;
-  /** What came and is no whole word yet, and where it begins. */
+  /** The incomplete last word, and where it begins. */
   let rest = "";
   let at = 0;
-  /** Whether the text is inside a word that is none of theirs: the rest of that word need not be kept. */
+  /** Whether the text is inside a foreign word: the rest of that word need not be kept. */
   let isInOther = false;
   let settled = 0;
 
@@ -190,7 +189,7 @@ export function scanFor({ states, owners, beginnings }: PrivateWords): Scan {
     if (matched >= RUN) return { name: owners[place] ?? "", words: matched };
     return wholes.find(({ words }) => words <= matched);
   };
-  /** Where the last so many words begin. */
+  /** The start of the last `words` words. */
   const begun = (words: number): number => starts[starts.length - words] ?? at;
   const close = (): void => {
     if (running !== undefined) found.push(running);
@@ -217,7 +216,7 @@ export function scanFor({ states, owners, beginnings }: PrivateWords): Scan {
     rest = rest.slice(done);
     const growing = isLast ? -1 : rest.search(WORD);
     const begins = growing < 0 ? "" : foldedWord(rest.slice(growing));
-    // A word that is none of them ends whatever came before it, and need not be waited for.
+    // A foreign word ends whatever came before it, and need not be waited for.
     const isOther = begins !== "" && !beginnings.has(begins);
     if (isLast || isOther) {
       close();

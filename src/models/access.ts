@@ -42,7 +42,7 @@ export interface Opening {
 /** A placeholder for a missing key. Without any key, packages look for one in the environment. */
 export const NO_KEY = "none";
 
-/** Redirects: the key and the prompt would go to an address that nobody configured. */
+/** Refuses redirects: the key and the prompt would go to an address that was not configured. */
 export class RedirectRefused extends Error {
   constructor(to: string) {
     super(`it sends its callers on to ${to}`);

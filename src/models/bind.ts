@@ -12,13 +12,13 @@ export interface Binding {
   readonly ref: ModelRef;
   readonly wire: ModelRef;
   readonly secrets?: readonly string[];
-  /** The provider's dialect; left out, it follows from the wire's name. */
+  /** The provider's dialect; if omitted, it follows from the wire's name. */
   readonly dialect?: Dialect;
   /** Its replies are known in advance and accepted at any length. */
   readonly whole?: true;
-  /** Left out, its provider is never asked why its cache missed. */
+  /** If omitted, its provider is never asked why its cache missed. */
   readonly comparison?: ComparisonWay | undefined;
-  /** Left out, no call is repeated. */
+  /** If omitted, no call is repeated. */
   readonly retry?: Retry | undefined;
 }
 
@@ -51,7 +51,7 @@ type Manner = Pick<Binding, "retry"> & {
   readonly comparison: Comparison | undefined;
 };
 
-/** Retries until an answer begins. Once any part of it has arrived, there is no retry: shown words cannot be taken back. */
+/** Retries until an answer begins. Once any part of it has arrived, there is no retry: shown text cannot be taken back. */
 async function* trySend(open: Open, signal: AbortSignal, manner: Manner): AsyncGenerator<ModelEvent> {
   const { asked, retry, comparison } = manner;
   for (let tries = 1; ; tries++) {
@@ -123,7 +123,7 @@ async function* stream(
   }
 }
 
-/** The stream once the model begins to answer. What comes after an abort is thrown away. */
+/** The stream once the model begins to answer. Parts that arrive after an abort are discarded. */
 async function answering(
   languageModel: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -144,5 +144,5 @@ async function answering(
   }
 }
 
-/** Ignores a failure after nobody waits for the result any more. */
+/** Ignores a failure once the result is no longer needed. */
 function ignore(): void {}

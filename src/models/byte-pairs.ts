@@ -13,9 +13,9 @@ const LONGEST_WORD = 8_192;
 const SLOTS = 1 << 19;
 
 /**
- * Counts o200k's tokens. The package's own counter makes a string of each pair of bytes that it looks at, and takes 4 to 10 µs a
- * character where no word is known (base64, rare scripts); with bytes and one flat table it is a twentieth of that, so that no
- * message holds up the others. Loading takes a quarter of a second.
+ * Counts o200k's tokens. The package's own counter makes a string of each pair of bytes that it looks at, and takes 4 to 10 µs a character
+ * in text without known words (base64, rare scripts); bytes and one flat table take a twentieth of that, so that no message holds up the
+ * others. Loading takes a quarter of a second.
  */
 export async function bytePairCounter(): Promise<CountTokens> {
   const [{ default: tokens }, { O200K_TOKEN_SPLIT_REGEX: words }] = await Promise.all([
@@ -91,7 +91,7 @@ const BYTES = new Uint8Array(LONGEST_WORD);
 const starts = new Int32Array(WORD + 1);
 const ranks = new Int32Array(WORD + 1);
 
-/** False where it holds other than plain letters. */
+/** False if it contains anything except plain letters. */
 function writeAscii(word: string, to: Uint8Array, start: number): boolean {
   for (let at = 0; at < word.length; at++) {
     const code = word.charCodeAt(at);

@@ -115,7 +115,7 @@ function conversation(request: Request, dialect: Dialect): LanguageModelV4Messag
     // Providers refuse a message without content.
     return one === undefined || one.content.length === 0 ? [] : [one];
   });
-  // A message that clears itself may stand between what was asked and the answer, and nowhere else.
+  // A message that clears itself may only be between the question and the answer.
   const sent = mapped.filter(
     ({ role }, at) => role !== "system" || (isAsking(mapped[at - 1]) && isAnswer(mapped[at + 1], dialect)),
   );
@@ -310,8 +310,8 @@ function options(
 }
 
 /**
- * User messages in a row as one, part behind part. Merged once the tail has its place, so that what stood before it still begins the
- * next request. Where texts are joined, a message with a picture stays by itself: it would give those before it another form.
+ * Merges consecutive user messages into one, part after part. Called once the tail has its place, so that everything before it still begins
+ * the next request. If texts are joined, a message with a picture stays separate: it would change the form of those before it.
  */
 function merged(prompt: LanguageModelV4Prompt, { userMessages, userTexts }: Dialect): LanguageModelV4Prompt {
   if (userMessages === undefined) return prompt;
@@ -338,8 +338,8 @@ function joined(message: LanguageModelV4Message): LanguageModelV4Message {
 }
 
 /**
- * The tail where each of its parts stands: before or behind what is new in the newest message where that is the user's, else in
- * a user message that follows; and behind it in a message that clears itself, or in an option of the call (`turnScopedOption`).
+ * Puts each part of the tail in its place: before or after the new part of the newest message if that is the user's, otherwise in a user
+ * message that follows; and after it in a message that clears itself, or in an option of the call (`turnScopedOption`).
  */
 function withTail(prompt: LanguageModelV4Prompt, tail: readonly TailPart[], dialect: Dialect): LanguageModelV4Prompt {
   const sent = tail.filter(({ text }) => !isBlank(text));

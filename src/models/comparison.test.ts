@@ -7,7 +7,7 @@ import { sampleRequest } from "./model.contract.ts";
 const { url, received, say } = await localServer();
 const request = sampleRequest("Hello");
 
-/** What was sent last, as it came. */
+/** The last request, as received. */
 const sent = (): string => received.at(-1)?.body ?? "";
 
 async function replyTo(model: Model, compare?: string | null, asked: Request = request): Promise<Reply> {

@@ -60,7 +60,7 @@ describe("an OpenAI-compatible server over HTTP", () => {
   });
 });
 
-/** What stands there where a server tells nothing of a cache. */
+/** The usage if a server reports nothing about a cache. */
 const UNTOLD = { cacheRead: 0, cacheWrite: 0, cacheUnknown: true };
 
 describe("a compatible server's answers", () => {

@@ -12,30 +12,30 @@ export interface Dialect {
   /** How many of our earlier messages keep a breakpoint, for providers that read the cache only at breakpoints. */
   readonly breakpointsKept?: number;
   /**
-   * `apart`: each text of a user message is a block of its own. `joined`: texts go as one, for packages and servers that write a
-   * single text in another form than several: the tail would change the bytes of the message it follows.
+   * `apart`: each text of a user message is a separate block. `joined`: texts go as one, for packages and servers that write a single text
+   * differently from several: the tail would change the bytes of the message it follows.
    */
   readonly userTexts: "apart" | "joined";
-  /** User messages in a row are sent as one, for servers that refuse them: after a cut, several stand at the beginning. */
+  /** Consecutive user messages are merged, for servers that refuse them: after a cut, several are at the beginning. */
   readonly userMessages?: "merged";
   /**
-   * `flagged`: a failed result carries the provider's flag. `blocks`: every result is a list of blocks, so that a breakpoint on one
-   * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
+   * `flagged`: a failed result carries the provider's flag. `blocks`: every result is a list of blocks, so that a breakpoint on one does
+   * not change its form, and only the text of a failed one shows the failure: a flag would wrap it in JSON, and its frame with it.
    */
   readonly results: "flagged" | "blocks";
-  /** Media types that its API accepts in a tool's result; left out, none: a line says what is missing. */
+  /** Media types that its API accepts in a tool's result; if omitted, none: a line says what is missing. */
   readonly resultMedia?: readonly string[];
-  /** The provider accepts calls of earlier turns only if there is a tool: if there is none any more, a placeholder is sent. */
+  /** The provider accepts calls of earlier turns only if there is a tool: if none is left, a placeholder is sent. */
   readonly callsNeedTools?: true;
-  /** What a system message says that the provider clears by itself; left out where it has none: then the tail stands as text. */
+  /** The options of a system message that the provider clears by itself; omitted if it has none: then the tail is sent as text. */
   readonly turnScoped?: SharedV4ProviderOptions[string];
   /** Such text is an option of the call instead, which the provider appends behind the conversation for this request alone. */
   readonly turnScopedOption?: true;
-  /** Options of each tool; left out if the provider takes a schema as it is by default. */
+  /** Options of each tool; omitted if the provider by default accepts a schema unchanged. */
   readonly strict?: false;
   /**
-   * `added`: a budget for reasoning stands among the options of the call, and the package adds it to the tokens of the answer. `own`:
-   * levels stand there, too, for the package does not read the usual setting.
+   * `added`: the call's options include a budget for reasoning, and the package adds it to the tokens of the answer. `own`: they also
+   * include levels, because the package does not read the usual setting.
    */
   readonly reasoning?: "added" | "own";
   /** Options of the whole call. */
@@ -59,9 +59,9 @@ const ANTHROPIC: Dialect = {
 };
 
 /**
- * Nothing is kept at the provider: the record is ours, and its own references would stand for bytes we cannot show. Breakpoints are
- * planned for models only whose card says so: their cache is read exactly at a breakpoint, of which the last 50 are looked at and the
- * last 4 written. So a message keeps its breakpoint, and `explicit` keeps the tail from being written, and paid for, each time.
+ * Nothing is stored at the provider: the record is ours, and its own references would replace bytes that we could not show. Breakpoints are
+ * planned only for models whose card says so: their cache is read exactly at a breakpoint, of which the last 50 are looked at and the last
+ * 4 written. So a message keeps its breakpoint, and `explicit` keeps the tail from being written, and paid for, each time.
  */
 const OPENAI: Dialect = {
   provider: "openai",
@@ -128,7 +128,7 @@ const OPENROUTER_GPT: Dialect = {
   breakpointsKept: 48,
 };
 
-/** Its Converse API takes texts and results as blocks always, and a breakpoint as a block of its own. */
+/** Its Converse API always takes texts and results as blocks, and a breakpoint as a separate block. */
 const BEDROCK: Dialect = {
   provider: "bedrock",
   userTexts: "apart",

@@ -208,7 +208,7 @@ describe("an embedder's failures", () => {
     server.say(busy);
     expect(await failure(openai({ retry }))).toMatchObject({ message: expect.stringContaining("tried 3 times") });
     expect(server.received).toHaveLength(6);
-    // Where somebody waits, once is enough.
+    // If a caller is waiting, there is only one attempt.
     await expect(openai({ retry }).embed(TEXTS, { signal: never, once: true })).rejects.toThrow("status 503: busy");
     expect(server.received).toHaveLength(7);
   });

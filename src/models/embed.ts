@@ -14,7 +14,7 @@ import { LONGEST_ASKED, pauseAfter, type Retry } from "./retry.ts";
 export interface EmbedderBinding {
   readonly ref: ModelRef;
   readonly secrets?: readonly string[];
-  /** Left out, no call is repeated. */
+  /** If omitted, no call is repeated. */
   readonly retry?: Retry | undefined;
 }
 
@@ -131,7 +131,7 @@ function unitVector(numbers: ArrayLike<number>): Float32Array | undefined {
 }
 
 /**
- * What a provider threw, as one of ours, with the codes of models. The thrown value is not kept as the cause: it holds the texts.
+ * A provider's error as one of ours, with the codes of models. The thrown value is not kept as the cause: it holds the texts.
  */
 function embedError(thrown: unknown, asked: CalledModel, tries: number): StrataError {
   if (thrown instanceof StrataError) return thrown;

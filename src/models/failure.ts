@@ -163,7 +163,7 @@ function refusalStep(thrown: unknown, status: number | undefined): string {
 const LONGEST = 300;
 const UNREADABLE = "its answer could not be read";
 
-/** The provider's message in one short line, without keys. Messages about unreadable bytes are left out, because they quote them. */
+/** The provider's message in one short line, without keys. Messages about unreadable bytes are omitted, because they quote them. */
 function saying(thrown: unknown, secrets: readonly string[]): string | undefined {
   const unreadable = AISDKError.isInstance(thrown) && !APICallError.isInstance(thrown);
   if (unreadable && !OWN_REFUSALS.includes(thrown.name)) return UNREADABLE;
@@ -184,7 +184,7 @@ function thrownText(thrown: unknown): string | undefined {
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  // Very short keys are no secret (local servers accept any), and removing them would destroy ordinary words.
+  // Very short keys are not secret (local servers accept any), and removing them would destroy ordinary words.
   const forms = secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap(spellings);
   const named = forms.reduce((rest, form) => rest.replaceAll(form, "…"), text);
   return (
@@ -198,10 +198,10 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * How providers say that the reasoning of earlier replies, or what is bound to it, did not come back as they had given it.
- * Anthropic: a block's signature does not fit it, the block was changed, or what stands before it (since the 5.1 family; its
- * answer continues with "The block is bound to a different conversation."). OpenAI: a reasoning item stands without what followed
- * it, or the other way round, its encrypted content cannot be read, or an item is named that is not kept.
+ * How providers report that the reasoning of earlier replies, or data bound to it, did not come back unchanged. Anthropic: a block's
+ * signature does not fit it, the block was changed, or the text before it was (since the 5.1 family; its answer continues with "The block
+ * is bound to a different conversation."). OpenAI: a reasoning item appears without the item that followed it, or the other way round, its
+ * encrypted content cannot be read, or an item is named that is not stored.
  */
 const SAYINGS: readonly RegExp[] = [
   /invalid `?signature`? in `?(?:redacted_)?thinking`? block/i,

@@ -44,7 +44,7 @@ export const needsKey = (kind: ProviderKind): boolean => OWN_KINDS.some((own) =>
 
 /**
  * The one place where a provider's package is opened.
- * @throws StrataError `model_unknown` for a package that cannot be used, `invalid_input` for an address that is none
+ * @throws StrataError `model_unknown` for a package that cannot be used, `invalid_input` for an invalid address
  */
 export function openLanguage(
   kind: ProviderKind,
@@ -110,7 +110,7 @@ export function openEmbedding(
   }
 }
 
-/** What a provider's package is opened with; an address where that kind needs one. */
+/** The options for opening a provider's package; with an address if that kind needs one. */
 function openingOf(kind: ProviderKind, provider: string, { access, fetch }: Reach): Opening {
   const { key = NO_KEY, url, region, signing } = access;
   if (url !== undefined && !URL.canParse(url)) throw noAddress(url, provider);

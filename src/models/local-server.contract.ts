@@ -13,8 +13,8 @@ export interface Received {
 }
 
 /**
- * A server on this machine in a provider's place: it keeps what it receives and gives the answers that `say` was told, the
- * last of them again and again. It lives as long as the test file, and forgets after each test.
+ * A server on this machine in a provider's place: it stores its requests and gives the answers passed to `say`, repeating the last one. It
+ * lives as long as the test file, and forgets after each test.
  */
 export async function localServer() {
   const received: Received[] = [];
@@ -53,10 +53,10 @@ export function ownHeaders(received: Received | undefined): Readonly<Record<stri
   );
 }
 
-/** What a stream is made of: texts, or bytes for a provider that speaks in them. */
+/** The chunks of a stream: texts, or bytes for a binary provider. */
 export type Piece = string | Uint8Array;
 
-/** An answer that streams: these texts as they are. */
+/** An answer that streams: these texts unchanged. */
 export const streamed =
   (...texts: readonly Piece[]): Answer =>
   (response) => {
@@ -72,7 +72,7 @@ export const broken =
     setImmediate(() => response.destroy());
   };
 
-/** The same, and then nothing any more. `gone` is told when the caller has left. */
+/** The same, and then nothing. `gone` is called when the caller has left. */
 export const stalled =
   (gone: () => void, ...texts: readonly Piece[]): Answer =>
   (response) => {

@@ -14,7 +14,7 @@ import {
 
 const AT = Date.UTC(2026, 10, 21, 9, 30);
 
-/** A contact's message as it stands in a request. */
+/** A contact's message as it appears in a request. */
 export const contactText = (text: string, name?: string, at = AT) =>
   ({ type: "text", text: trusted(writeFrame({ kind: "message", trust: "contact", at }, name, text)) }) as const;
 

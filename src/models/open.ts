@@ -18,7 +18,7 @@ export interface OpenOptions {
 /**
  * The model of that name, ready to be sent to: `anthropic:NAME`, `openai:NAME`, `openrouter:MAKER/NAME` and `bedrock:NAME` with a key,
  * `PROVIDER:NAME` of a declared provider, or `rehearsal` without.
- * @throws StrataError `model_unknown`, `secret_missing`, `invalid_input` for an address that is none
+ * @throws StrataError `model_unknown`, `secret_missing`, `invalid_input` for an invalid address
  */
 export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Model {
   if (ref === "rehearsal") return rehearsalModel();
@@ -51,9 +51,9 @@ const SERVED = z.object({ data: z.array(z.object({ id: z.string().min(1).max(200
 export type LanguageModel = LanguageModelV4;
 
 /**
- * The same for a model that a program has made itself. It is known as its provider and it call themselves, so that what is known of
- * `anthropic:NAME` holds for `anthropic("NAME")`.
- * @throws StrataError `invalid_input` for what is none
+ * The same for a model that a program has made itself. It is identified by its own provider and model names, so a card for `anthropic:NAME`
+ * applies to `anthropic("NAME")`.
+ * @throws StrataError `invalid_input` for anything else
  */
 export function modelOfInstance(given: unknown): Model {
   if (!isLanguageModel(given)) throw noInstance(given);
@@ -72,7 +72,7 @@ function noInstance(given: unknown): StrataError {
 
 /**
  * The embedder of that name, with the providers that models have: `openai:NAME`, `PROVIDER:NAME` of a declared provider, or
- * `rehearsal`, which is none. @throws StrataError as `openModel`
+ * `rehearsal`, which does not embed. @throws StrataError as `openModel`
  */
 export function openEmbedder(ref: ModelRef, secrets: Secrets, { retry = RETRY }: OpenOptions = {}): Embedder {
   if (ref === "rehearsal") return rehearsalEmbedder();

@@ -11,7 +11,7 @@ const REF = "brook:small";
 const request = sampleRequest("Hello");
 const server = await localServer();
 
-/** A folder with packages of its own, as a person's project has one. */
+/** A folder with its own packages, like a user's project. */
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "strata-packages-")));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -23,7 +23,7 @@ function install(name: string, source: string, type: "module" | "commonjs" = "mo
   return { kind: "package", key: KEY, url: server.url, package: { name, folder } };
 }
 
-/** The smallest provider package there can be. It speaks a wire format of its own: one word on a line. */
+/** The smallest possible provider package. It uses its own wire format: one word on a line. */
 const BROOK = `
 export const brook = "not a provider";
 export function createOther() { throw new Error("the wrong one"); }

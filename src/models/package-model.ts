@@ -13,7 +13,7 @@ export interface PackageSource {
 /**
  * A model of any provider package of the AI SDK's ecosystem: its `create…` function is found, and called with key, address and
  * fetch, as all those packages take them.
- * @throws StrataError `model_unknown` when the package is missing, cannot be loaded or is no provider's
+ * @throws StrataError `model_unknown` if the package is missing, cannot be loaded or is not a provider's
  */
 export function packageModel(source: PackageSource, model: string, opening: Opening): LanguageModelV4 {
   const made = madeBy(source, opening, (provider) => modelOf(provider, ["languageModel"], model));
@@ -117,7 +117,7 @@ export const isLanguageModel = (made: unknown): made is LanguageModelV4 => versi
 const isEmbeddingModel = (made: unknown): made is EmbeddingModelV3 | EmbeddingModelV4 =>
   ["v3", "v4"].includes(versionOf(made) ?? "") && typeof made === "object" && made !== null && "doEmbed" in made;
 
-/** What the package throws may hold anything: only the first line of its message is passed on. */
+/** A package's error may contain anything: only the first line of its message is passed on. */
 function guarded(source: PackageSource, work: () => unknown): unknown {
   try {
     return work();

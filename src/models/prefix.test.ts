@@ -97,7 +97,7 @@ const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =
     .map(({ system, tools, first, rounds, tails, breakpoints }): Request[] => {
       const tailAt = (n: number): TailPart[] =>
         tailOf(tails[n] ?? [""]).map((part) => ({ ...part, ...(way && { way }) }));
-      // What the provider clears stays where it stood, between what was asked and the answer.
+      // A message that the provider clears keeps its place, between the question and the answer.
       const cleared = (n: number): Message[] =>
         way === "turn-scoped"
           ? [{ role: "system", parts: tailAt(n).map(({ text }) => ({ type: "text", text: trusted(text) })) }]
@@ -129,9 +129,9 @@ function markAt(place: number, lifetime: Breakpoint["lifetime"], blocks: number,
 
 interface Wire {
   readonly ref: string;
-  /** What stands around the first tail part, up to its text. */
+  /** The bytes around the first tail part, up to its text. */
   readonly opening: RegExp;
-  /** What follows the last message where there is no tail. */
+  /** The bytes after the last message if there is no tail. */
   readonly end: RegExp;
   /** A breakpoint on the tail. */
   readonly markedTail: RegExp;
@@ -173,14 +173,14 @@ const unmarked = (body: string): string =>
   body
     .replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "")
     .replaceAll(/,\{"cachePoint":\{"type":"default"(,"ttl":"1h")?\}\}/g, "")
-    // A marked system text of OpenAI's stands in a list of one.
+    // OpenAI's system text with a breakpoint is in a list of one.
     .replaceAll(
       /\[\{"type":"input_text","text":("(?:[^"\\]|\\.)*"),"prompt_cache_breakpoint":\{"mode":"explicit"(?:,"ttl":"12h")?\}\}\](?=\},\{"role":"(?:developer|system|user)")/g,
       (all, text, at, whole) => (/"role":"(?:developer|system)","content":$/.test(whole.slice(0, at)) ? text : all),
     )
     .replaceAll(/,"prompt_cache_breakpoint":\{"mode":"explicit"(,"ttl":"12h")?\}/g, "");
 
-/** All that stands before the tail, byte for byte. */
+/** Everything before the tail, byte for byte. */
 function beforeTail(body: string, { opening }: Wire): string {
   const tail = body.indexOf(TAIL);
   expect(tail).toBeGreaterThan(0);

@@ -6,9 +6,9 @@ import { type Fetch, NO_KEY, type Opening } from "./access.ts";
 const installed = createRequire(import.meta.url);
 
 /**
- * Loads a provider's package when a model of its is opened, and not before: most programs speak to one provider, or to none. A
- * package that is large and used by few is not installed with Strata.
- * @throws StrataError `model_unknown` where it is not installed
+ * Loads a provider's package only when one of its models is opened: most programs use one provider, or none. A large package that few
+ * people use is not installed with Strata.
+ * @throws StrataError `model_unknown` if it is not installed
  */
 function providerPackage<Package>(name: string): Package {
   try {
@@ -24,8 +24,8 @@ function providerPackage<Package>(name: string): Package {
 const ANTHROPIC = "https://api.anthropic.com/v1";
 
 /**
- * A model of Anthropic's package. Key and address are always given: left out, the package would take them from the
- * environment, where a stranger's setting could send prompts elsewhere.
+ * A model of Anthropic's package. Key and address are always given: otherwise the package would take them from the environment, where a
+ * stranger's setting could send prompts elsewhere.
  */
 export function anthropicModel(name: string, { key, url = ANTHROPIC, fetch }: Opening): LanguageModelV4 {
   const { createAnthropic }: typeof import("@ai-sdk/anthropic") = providerPackage("@ai-sdk/anthropic");
@@ -104,8 +104,8 @@ interface WrittenMessage {
 }
 
 /**
- * Every text as a list of blocks, and breakpoints on the last block. The package writes a single text as it is, so that a breakpoint or a tail
- * would change the bytes of the message it follows; and it marks whole messages, where OpenRouter looks at blocks.
+ * Every text as a list of blocks, and breakpoints on the last block. The package writes a single text as a plain string, so that a
+ * breakpoint or a tail would change the bytes of the message it follows; and it marks whole messages, whereas OpenRouter looks at blocks.
  */
 const inBlocks =
   (fetch: Fetch): Fetch =>
@@ -154,7 +154,7 @@ function bedrock(opening: Opening) {
 
 const REGION_OF_ADDRESS = /^https:\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./;
 
-/** What the names of some of AWS's regions begin with, and where those stand. */
+/** The prefixes of some AWS regions, and their domains. */
 const DOMAINS: readonly (readonly [string, string])[] = [
   ["cn-", "amazonaws.com.cn"],
   ["eusc-", "amazonaws.eu"],

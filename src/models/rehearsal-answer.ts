@@ -20,7 +20,7 @@ import {
   wrote,
 } from "./wording.ts";
 
-/** What the rehearsal says, or the one call it makes. */
+/** The rehearsal's answer, or the one call it makes. */
 export type Answer = { readonly say?: string; readonly call?: Wish };
 
 const introduced = ({ tools }: ReadRequest): string =>
@@ -43,18 +43,18 @@ export function answer(reading: ReadRequest): Answer {
   };
 }
 
-/** Whether what is to be searched for stands in the request already, or cannot be searched for. */
+/** Whether the search is unnecessary because the request already contains its result, or impossible. */
 const isKnown = ({ tools, memories }: ReadRequest, { text }: ReadFrame, search: string): boolean =>
   !tools.has(search) || (asksForAll(text) ? memories.length > 0 : bestMatch(text, memories) !== undefined);
 
-/** The contact by the name they claim; others are not called by name, so that nobody passes for an operator. */
+/** The contact by their claimed name; others are not addressed by name, so that no one can pose as an operator. */
 function address({ spokeBefore }: ReadRequest, { trust, name }: ReadFrame): string {
   const named = trust === "contact" && name !== undefined && name !== "" ? name : undefined;
   if (!spokeBefore) return named === undefined ? "Hello. " : `Hello, ${named}. `;
   return named === undefined ? "" : `${named}: `;
 }
 
-/** What a message that is a greeting and nothing else is answered with. */
+/** The answer to a message that is only a greeting. */
 function greetingOf({ spokeBefore }: ReadRequest, { kind, trust, name, text }: ReadFrame): string | undefined {
   if (kind !== "message") return undefined;
   const words = text.toLowerCase().match(/[\p{L}']+/gu) ?? [];
@@ -83,7 +83,7 @@ const GREETINGS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What stands in the request about this: the one memory or line of the conversation that fits best, or what is known last. */
+/** What the request contains about this: the one memory or line of the conversation that fits best, or the latest known one. */
 function findings({ memories, earlier }: ReadRequest, asked: ReadFrame): string[] {
   if (!isQuestion(asked.text)) return [acknowledged(asked)];
   // A question that was asked before would match itself best.
@@ -100,7 +100,7 @@ const recall = ({ at, text }: ReadFrame): string => remembered(day(at), quote(te
 
 function acknowledged({ kind, trust, text }: ReadFrame): string {
   if (kind === "message" && trust === "contact") return READ_MESSAGE;
-  // Its trust is that of what led to the call, and not of who asks.
+  // Its trust is that of the call's cause, and not of the caller.
   return kind === "peer" ? readCaller(quote(text)) : readOther(NOUNS.get(kind) ?? kind, trust, quote(text));
 }
 
@@ -130,7 +130,7 @@ function reportCall({ tool, input, failed, text }: Answered): string {
   }
 }
 
-/** What was found, but for what the rehearsal said itself. */
+/** The findings, except for the rehearsal's own words. */
 const withoutOwn = (found: string): string =>
   found
     .split(/\n(?=- mem_)/)
@@ -144,7 +144,7 @@ const day = (at: number): string => isoSecond(at).slice(0, 10);
 const short = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
 
-/** Quoted on one line; a quote needs no full stop of its own. */
+/** Quoted on one line; a quote needs no full stop. */
 const quote = (text: string): string => `"${short(text.replace(/\s+/g, " ").trim(), 200).replace(/\.$/, "")}"`;
 
 const block = (text: string): string => short(text.trim(), 1_000).replace(/^/gm, "> ");

@@ -14,7 +14,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** The part of a JSON Schema that is read. `true` stands for one that says nothing. */
+/** The part of a JSON Schema that is read. `true` is a schema without constraints. */
 export interface InputSchema {
   readonly properties?: Readonly<Record<string, PropertySchema | boolean>> | undefined;
   readonly required?: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export interface PropertySchema {
 /** The tools that the request offers. */
 export type Tools = ReadonlyMap<string, InputSchema>;
 
-/** What the rehearsal understands of a request. */
+/** The rehearsal's reading of a request. */
 export interface ReadRequest {
   /** The newest event; what the same sender wrote with it is part of it. */
   readonly asked: ReadFrame | undefined;
@@ -36,7 +36,7 @@ export interface ReadRequest {
   readonly earlier: readonly ReadFrame[];
   readonly memories: readonly ReadFrame[];
   readonly answered: readonly Answered[];
-  /** Calls made in all of the request: new ones get numbers of their own. */
+  /** Calls made in the whole request: new ones get new numbers. */
   readonly calls: number;
   readonly spokeBefore: boolean;
   /** By name, each with the schema of its input. */
@@ -109,8 +109,8 @@ export const isOwn = (text: string): boolean =>
   text.includes(NOTE) || text.includes(INTRODUCES) || REHEARSED.test(text);
 
 /**
- * What a memory tells: nothing that the rehearsal said itself, and no question, which would match itself best. Of a piece of a talk each
- * line is by somebody and is taken by itself.
+ * A memory's statements: without the rehearsal's own words, and without questions, which would match themselves best. In a piece of a talk
+ * each line has its own speaker and is read by itself.
  */
 function tellingIn(memory: ReadFrame): readonly ReadFrame[] {
   const lines = memory.name === undefined ? memory.text.split("\n").map((line) => SAID.exec(line)?.groups) : [];
@@ -134,7 +134,7 @@ const COMMON = new Set(
   ).split(" "),
 );
 
-/** What a text is about, in its own words and order. */
+/** The topic of a text, in its own words and order. */
 const ownWords = (text: string): string[] =>
   (text.match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 2 && !COMMON.has(word.toLowerCase()));
 

@@ -6,7 +6,7 @@ import { missingArguments } from "./wording.ts";
 export type Wish = {
   readonly tool: string;
   readonly input: JsonObject;
-  /** What the tool must be told and was not, as a sentence. */
+  /** The tool's missing argument, as a sentence. */
   readonly lacks?: string;
 };
 
@@ -40,7 +40,7 @@ const NOTE_THAT =
 const NOTE =
   /(?:^|[.!?]\s|\bplease,? )\s*(?:note:|(?:remember|(?:don['’]t|do not) forget)(?: this)?:?) +(?!when\b|how\b|what\b|who\b|where\b|why\b|me\b)(\S.*)/im;
 
-/** What is done with memories, and the names of the tools that do it: an agent has the long ones, the short ones or none. */
+/** The actions on memories, and the names of the tools for them: an agent has the long ones, the short ones or none. */
 const MEMORY_TOOLS = {
   save: ["memory_save", "remember"],
   search: ["memory_search", "recall"],
@@ -51,7 +51,7 @@ const MEMORY_TOOLS = {
 const toolTo = (doing: keyof typeof MEMORY_TOOLS, tools: Tools): string =>
   MEMORY_TOOLS[doing].find((name) => tools.has(name)) ?? MEMORY_TOOLS[doing][0];
 
-/** What a tool does with memories, whichever of its names it has; nothing for any other. */
+/** A tool's action on memories, under either of its names; undefined for any other. */
 export const memoryActOf = (tool: string): keyof typeof MEMORY_TOOLS | undefined =>
   (["save", "search", "forget"] as const).find((doing) => MEMORY_TOOLS[doing].some((name) => name === tool));
 
@@ -75,10 +75,10 @@ export function wishOf({ kind, text }: ReadFrame, tools: Tools): Wish | undefine
   return note === undefined ? undefined : { tool: toolTo("save", tools), input: { content: firstSentence(note) } };
 }
 
-/** What stands in quotes is meant without them, and without the end mark behind them. */
+/** Quoted text is meant without its quotes, and without the punctuation behind them. */
 const withoutQuotes = (text: string): string => /^(["'`])([^"'`]+)\1[.!]?$/.exec(text.trim())?.[2] ?? text.trim();
 
-/** A call as it is meant, `use NAME {"argument": "value"}`: so every tool can be tried without a model. */
+/** A literal call, `use NAME {"argument": "value"}`: every tool can be tried without a model. */
 function callIn(text: string): Wish | undefined {
   const [, tool = "", json = "{}"] = CALL.exec(text) ?? [];
   if (tool === "") return undefined;
@@ -120,7 +120,7 @@ function jsonIn(text: string): JsonObject | undefined {
   }
 }
 
-/** What the words say of each property: `name: value`, or one of its values by itself. */
+/** The values that the text gives for each property: `name: value`, or one of its values by itself. */
 function saidOf({ properties = {} }: InputSchema, text: string): JsonObject {
   const said = Object.entries(properties).flatMap(([name, property]): [string, Json][] => {
     const { enum: values = [], type } = saysOf(property);

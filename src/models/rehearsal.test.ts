@@ -47,7 +47,7 @@ const recalled = (...texts: string[]): Request["tail"] => [
   },
 ];
 
-/** What the rehearsal says to this conversation. */
+/** The rehearsal's answer to this conversation. */
 async function answer(messages: readonly Message[], tail: Request["tail"] = [], tools = TOOLS) {
   const prefix = {
     tools: tools.map((name) => ({ name: toolName(name), description: name, input: { type: "object" } })),

@@ -74,7 +74,7 @@ const LEAST_CAP = 4_096;
 /** Characters that are counted at a time, because a tokenizer may be slow on long texts. */
 const SLICE = 2_000;
 
-/** The part as far as it has room in a reply; none where nothing of it has, and from then on the reply is capped. */
+/** The part as far as it fits into a reply; undefined if none of it does, and from then on the reply is capped. */
 export function fitting(
   into: Gathering,
   part: LanguageModelV4StreamPart,
@@ -89,7 +89,7 @@ export function fitting(
       return delta === part.delta ? part : { ...part, delta };
     }
     case "tool-call":
-      // What has streamed in was counted then.
+      // Streamed input has been counted already.
       if (into.size.inputs.has(part.toolCallId)) return part;
       return roomFor(into, part.input, cap) === part.input ? part : undefined;
     case "file":
@@ -137,12 +137,12 @@ const AROUND: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes one part of the stream into the reply and says what there is to tell of it. Parts that no rule here knows are
- * passed over: providers add kinds between versions.
- * @throws what an error part carries
+ * Takes one part of the stream into the reply and returns the resulting events. Parts that no rule here knows are skipped: providers add
+ * kinds between versions.
+ * @throws the error of an error part
  */
 export function take(into: Gathering, part: LanguageModelV4StreamPart): readonly ModelEvent[] {
-  // Anthropic's package tells of a message's start as it tells of content that has no type of its own.
+  // Anthropic's package reports a message's start like content that has no type of its own.
   into.begun ||= !AROUND.has(part.type === "custom" ? part.kind : part.type);
   switch (part.type) {
     case "text-start":
@@ -220,7 +220,7 @@ function takeCall(into: Gathering, part: LanguageModelV4ToolCall): readonly Mode
   return [{ type: "call", call }];
 }
 
-/** A name that no tool can have would make every later request invalid, so the reply does not stand. */
+/** A name that no tool can have would make every later request invalid, so the reply is rejected. */
 function readTool(name: string): ToolName {
   try {
     return toolName(name);
@@ -272,7 +272,7 @@ export function finished({ parts, finish, capped }: Gathering): Reply | undefine
   return { parts: said, finish: finishOf(finish.finishReason, said), usage: usageOf(finish.usage) };
 }
 
-/** Some packages end every stream, and say of one that broke off that it stopped for a reason which nobody told. */
+/** Some packages end every stream, and report a broken one as stopped for an unknown reason. */
 const brokeOff = ({ unified, raw }: LanguageModelV4FinishReason): boolean =>
   unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined);
 

@@ -220,7 +220,7 @@ describe("a pause", () => {
   });
 });
 
-/** An address of this machine where nobody listens. */
+/** An address of this machine where nothing listens. */
 async function deadAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -26,7 +26,7 @@ export const RETRY: Retry = {
 const FIRST = 500;
 const LONGEST = 30_000;
 
-/** For a longer pause there is no retry: the turn ends and says until when. */
+/** For a longer pause there is no retry: the turn ends and reports until when. */
 export const LONGEST_ASKED = 60_000;
 
 /** Milliseconds to wait before the next try, and how many of them the provider asked for. */

@@ -33,7 +33,7 @@ export async function tokenCounter({ factor, margin = 0 }: TokenRule): Promise<C
 const SLICE = 10;
 
 /**
- * Counts a long text with pauses, so that whoever counts it next knows most of it and nobody waits meanwhile: of the worst text
+ * Counts a long text with pauses, so that the next count knows most of it and nothing is blocked in the meantime: for the worst text
  * 100,000 characters take a tenth of a second.
  */
 export async function countAhead(text: string): Promise<void> {
@@ -130,9 +130,9 @@ function cachedCount(count: CountTokens, most: number): CountTokens {
 /** Corrects Strata's counts by the usage that models report. Lives as long as the program and holds only numbers. */
 export interface Calibration {
   /**
-   * A request has `counted` tokens by o200k, all of it counted again and with no factor, and the provider reported `reported` for
-   * the whole of its prompt, what was cached included. Estimates are no measure here: they add up pieces that were counted at
-   * other times with other factors, and a factor learned from them would feed itself. Zero and nonsense are passed over.
+   * A request has `counted` tokens by o200k, all of it counted again and with no factor, and the provider reported `reported` for the whole of
+   * its prompt, including cached tokens. Estimates are unsuitable here: they add up pieces that were counted at other times with other
+   * factors, and a factor learned from them would feed itself. Zero and nonsense are skipped.
    */
   readonly observe: (wire: ModelRef, counted: number, reported: number) => void;
   /** The factor for o200k's counts: `start`, from the card, until there are three observations. */

@@ -4,7 +4,7 @@ import type { Json } from "../protocol/index.ts";
 import { bindModel } from "./index.ts";
 import { replyOf, sampleRequest } from "./model.contract.ts";
 
-/** What a package makes of the figures; wrong on purpose where the provider's own are there to be read. */
+/** A package's figures; wrong on purpose if the provider's own can be read. */
 const WRONG: LanguageModelV4Usage = {
   inputTokens: { total: 1, noCache: 2, cacheRead: 3, cacheWrite: 4 },
   outputTokens: { total: 5, text: 6, reasoning: 7 },

@@ -2,15 +2,18 @@ import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Usage } from "../protocol/index.ts";
 
 /**
- * What a call used, from the provider's own figures where they are known: packages leave some out, or add them up another way.
- * `input` is always all of the prompt; providers whose `input_tokens` are only the fresh ones are summed up.
+ * A call's usage, from the provider's own figures if they are known: packages omit some, or add them up another way. `input` is always the
+ * whole prompt; if a provider's `input_tokens` are only the fresh ones, they are summed up.
  */
 export function usageOf(usage: LanguageModelV4Usage): Usage {
   const { output, ...read } = figuresOf(usage);
   return { ...read, ...(reportsCache(usage) ? {} : { cacheUnknown: true }), output };
 }
 
-/** What a cache reads or writes is told under one of these names, also where it is none. A server that has none of them tells nothing of it. */
+/**
+ * Cache reads and writes are reported under one of these names, even if they are zero. A server without any of them reports nothing about a
+ * cache.
+ */
 const CACHE_FIGURES = [
   "cached_tokens",
   "cache_write_tokens",
@@ -99,7 +102,7 @@ function converseUsage(figures: object): Usage {
   return { input, cacheRead, cacheWrite, ...longDetails(figures), output: readCount(figures, "outputTokens") };
 }
 
-/** What was written for the longer lifetime, where the provider tells it apart from the sum. */
+/** The tokens written for the longer lifetime, if the provider reports them separately. */
 const longOf = (written: object, name: string): Pick<Usage, "cacheWriteLong"> =>
   name in written ? { cacheWriteLong: readCount(written, name) } : {};
 

@@ -103,7 +103,7 @@ const WIRES: readonly (readonly [string, string])[] = [
   ["bedrock:eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "golden/bedrock"],
   ["local:llama3.1", "golden/compatible"],
 ];
-/** A memory and the state, as they are carried where the provider clears a message by itself. */
+/** A memory and the state, carried as for a provider that clears a message by itself. */
 const memory = {
   layer: "memory",
   text: trusted("# Layer 9 · memory\n[memory contact 2026-11-20]\n| likes tea"),

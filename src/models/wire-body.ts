@@ -5,9 +5,9 @@ import { modelError, splitRef } from "./failure.ts";
 import { kindOf, type Language, openLanguage } from "./language.ts";
 
 /**
- * The exact body that the provider's package would send for this request, streaming. Nothing leaves the process: the
- * package runs up to its fetch and no further, and it gets no key. `secrets` tells of providers of other names than their kind's.
- * @throws StrataError `model_unknown`; `model_refused` when the package cannot say what the request holds
+ * The exact body that the provider's package would send for this request, streaming. Nothing leaves the process: the package runs only up
+ * to its fetch, and it gets no key. `secrets` describes providers whose names differ from their kind's.
+ * @throws StrataError `model_unknown`; `model_refused` if the package cannot express the request
  */
 export async function wireBody(request: Request, wire: ModelRef, secrets: Secrets = () => undefined): Promise<string> {
   let body: unknown;

@@ -30,7 +30,7 @@ interface Asked {
 
 type Change = (breakpoints: readonly Breakpoint[]) => readonly Breakpoint[];
 
-/** What the requests cost in one cache, 45 seconds apart, under the plan's breakpoints as they are changed. */
+/** The cost of the requests in one cache, 45 seconds apart, under the plan's breakpoints after the change. */
 function cost(asked: readonly Asked[], change: Change = (breakpoints) => breakpoints): number {
   const seen = asked.map(({ contact, messages }, n) => {
     const bare = { prefix: prefixOf(contact), messages, tail: [], parameters: { maxTokens: 100 } };

@@ -16,7 +16,7 @@ const system = (...scopes: readonly ("all" | "agent" | "thread")[]): Asked["pref
 const user = (text = LONG): Message => ({ role: "user", parts: [{ type: "text", text: trusted(text) }] });
 const assistant = (text = "ok"): Message => ({ role: "assistant", parts: [{ type: "text", text: spoken(text) }] });
 
-/** Where the breakpoints stand: `s0` after the first system block, `m2` after the third message. */
+/** The positions of the breakpoints: `s0` after the first system block, `m2` after the third message. */
 const places = (asked: Asked, change: Partial<Planning["card"]> = {}): readonly string[] =>
   planBreakpoints(asked, { card: { ...card, ...change }, count }).map(({ after }) =>
     after.zone === "system" ? `s${after.block}` : `m${after.index}`,
@@ -36,7 +36,7 @@ describe("the planner of breakpoints", () => {
   it("sets one at the newest message, and as the anchor at the end of the request before", () => {
     const messages = [user(), assistant(), user(), assistant(), user()];
     expect(places({ prefix: system("agent"), messages })).toEqual(["s0", "m2", "m4"]);
-    // What the turn before wrote stays marked, however many messages came at once.
+    // The end of the previous turn's write keeps its breakpoint, however many messages came at once.
     expect(places({ prefix: system("agent"), messages: [...messages, user(), user()] })).toEqual(["s0", "m2", "m6"]);
   });
 
@@ -54,7 +54,7 @@ describe("the planner of breakpoints", () => {
     expect(places({ prefix: system("agent"), messages, tail })).toEqual(["s0", "m2", "m3"]);
     expect(places({ prefix: system("agent"), messages, tail }, { cache: "exact" })).toEqual(["s0", "m2"]);
     expect(places({ prefix: system("agent"), messages: [user()], tail })).toEqual(["s0"]);
-    // In a tool round nothing new was said to stand before.
+    // In a tool round there is no new message to place one before.
     const result = { type: "result", id: "c", tool: toolName("find"), text: trusted(LONG), failed: false } as const;
     const round: Message[] = [...messages, assistant(), { role: "tool", parts: [result] }];
     expect(places({ prefix: system("agent"), messages: round, tail })).toEqual(["s0", "m4", "m6"]);

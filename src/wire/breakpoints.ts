@@ -6,7 +6,7 @@ import { longer, type PlannedLifetimes, SHORT } from "./lifetimes.ts";
 export interface Planning {
   readonly card: Pick<ModelCard, "minimumPrefix" | "cache" | "breakpoints">;
   readonly count: CountTokens;
-  /** How long what is marked shall be kept; left out, all of it for the short lifetime. */
+  /** How long each marked part should be kept; if omitted, all of it for the short lifetime. */
   readonly lifetimes?: PlannedLifetimes;
 }
 
@@ -20,8 +20,8 @@ type BreakpointPlace = Breakpoint["after"];
  * The places up to which a provider may cache the request, at most four, in the order of the request:
  *
  * 1. the shared end: the last system block that the agent also sends for other contacts;
- * 2. the thread's beginning: what cuts have left of earlier messages, which the next cut leaves as it is; where there is nothing, the last
- *    system block, if the thread has one of its own;
+ * 2. the thread's beginning: what cuts have left of earlier messages, which the next cut leaves unchanged; if there is none, the last
+ *    system block, if the thread has its own;
  * 3. the anchor: exactly where the thread's previous request ended. A provider looks back only some blocks from a breakpoint, so
  *    without the anchor a turn with many calls would not find what the previous turn has cached;
  * 4. the newest message, so that the next request reads all of this one.
@@ -48,7 +48,7 @@ export function planBreakpoints(request: PlanInput, planning: Planning): readonl
     const name = JSON.stringify(after);
     if (after !== undefined && kept(after) && !breakpoints.has(name)) breakpoints.set(name, { after, lifetime });
   }
-  // Where fewer may stand, those that the thread's next request reads go before those that other threads read.
+  // If fewer are allowed, those that the thread's next request reads go before those that other threads read.
   return [...breakpoints.values()].slice(-most);
 }
 
@@ -72,7 +72,7 @@ function previousEnd(messages: readonly Message[]): number {
 /** Whether it is a user message, with text or tool results. A message that the provider has cleared cannot have a breakpoint. */
 const isAsking = (role: Message["role"]): boolean => role === "user" || role === "tool";
 
-/** The last message that stands before the tail, and can carry a breakpoint: where only our own can, an answer cannot. */
+/** The last message before the tail that can carry a breakpoint: if only our own can, an answer cannot. */
 function newestKept({ messages, tail = [] }: PlanInput, cache: ModelCard["cache"]): number {
   const last = messages.length - 1;
   if (messages[last]?.role !== "user" || tail.every(({ way }) => way !== "before-events")) return last;
@@ -100,7 +100,7 @@ function keeping({ prefix, messages }: Pick<Request, "prefix" | "messages">, { c
       : firstMessage >= 0 && place.index >= firstMessage;
 }
 
-/** Tokens of a message's words; what is no text is not counted, nor what is cleared, so that less is promised than is there. */
+/** Tokens of a message's words; non-text and cleared parts are not counted, so that the estimate is never too high. */
 function countWords(message: Message, count: CountTokens): number {
   if (message.role === "system") return 0;
   const texts: readonly string[] = message.parts.flatMap((part) =>

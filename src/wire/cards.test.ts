@@ -121,7 +121,7 @@ describe("a model's card", () => {
     expect(row.lifetimes.short > 0).toBe(row.cache !== "none" || row.family.startsWith("bedrock:"));
     if (row.lifetimes.long !== undefined) expect(row.lifetimes.long).toBeGreaterThan(row.lifetimes.short);
     if (row.tailMode === "turn-scoped") expect(row.family).toMatch(/^anthropic:|^openai:gpt-6\.2/);
-    // Where nothing may be taken away again, nothing is that was not cleared by the provider.
+    // If a provider binds reasoning to the history, nothing may be removed that it has not cleared itself.
     if (row.reasoningBoundToHistory === true) expect(row.tailMode).not.toBe("ephemeral");
     if (row.tailMode === "delta") expect(row.reasoningBoundToHistory).toBe(true);
     if (row.price === undefined) return;

@@ -40,7 +40,7 @@ export interface CardOverride {
   readonly step?: number | undefined;
   readonly breakpoints?: number | undefined;
   readonly lookback?: number | undefined;
-  /** `long` left out, there is one lifetime only. */
+  /** If `long` is omitted, there is only one lifetime. */
   readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
   readonly tailMode?: TailWay | undefined;
   readonly reasoningBoundToHistory?: boolean | undefined;
@@ -48,8 +48,8 @@ export interface CardOverride {
   readonly sampling?: SamplingRule | undefined;
   readonly metadata?: string | undefined;
   /**
-   * What is left out has the built-in card's share of `input`, so that it is the card's own price where `input` is. Without a
-   * built-in price `cacheRead` and `cacheWrite` cost what `input` costs, `cacheWriteLong` what `cacheWrite` costs.
+   * Omitted prices have the built-in card's ratio to `input`, so they are the card's own prices if `input` is. Without a built-in price
+   * `cacheRead` and `cacheWrite` cost the same as `input`, `cacheWriteLong` the same as `cacheWrite`.
    */
   readonly price?:
     | {
@@ -100,7 +100,7 @@ function belongs(model: ModelRef, { family }: Family): boolean {
 
 const FREE: Price = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 };
 
-/** What may follow a family's name without being another model: a date or `latest`, and Bedrock's count of versions. */
+/** Suffixes of a family's name that do not make it another model: a date or `latest`, and Bedrock's version number. */
 const SAME_MODEL = /^(?:-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0))?(?:-v\d+(?::\d+)?)?$/;
 
 function cardFrom({ price, ...row }: Family, model: ModelRef): ModelCard {
@@ -108,7 +108,7 @@ function cardFrom({ price, ...row }: Family, model: ModelRef): ModelCard {
   return { ...row, price: price ?? FREE, priced: price !== undefined && same, guessed: isAnybodys(row) };
 }
 
-/** A family whose name is only a prefix is used for all models without a card of their own. */
+/** A family whose name is only a prefix is used for all models without their own card. */
 const isAnybodys = ({ family }: Pick<Family, "family">): boolean => family === UNKNOWN.family || /[-:]$/.test(family);
 
 function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride = {}): ModelCard {
@@ -123,7 +123,7 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
   };
 }
 
-/** What is not there hides nothing. */
+/** A missing field hides nothing. */
 function givenFields({
   contextWindow,
   maxOutputTokens,
@@ -198,8 +198,7 @@ export function samplingFor(
 }
 
 /**
- * What a call cost in US dollars by the card's prices. Where the provider does not tell apart for which lifetime it wrote, the
- * prediction does.
+ * A call's cost in US dollars by the card's prices. If the provider does not report the lifetime of its writes, the prediction decides.
  */
 export function dollars(usage: Usage, { price }: Pick<ModelCard, "price">, prediction?: Prediction): number {
   const fresh = Math.max(usage.input - usage.cacheRead - usage.cacheWrite, 0);
@@ -213,7 +212,7 @@ export function dollars(usage: Usage, { price }: Pick<ModelCard, "price">, predi
   return sum / 1_000_000;
 }
 
-/** The most that a call of so many tokens can cost in US dollars: nothing is found in the cache, and all of it is written there. */
+/** The most that a call of this many tokens can cost in US dollars: nothing is found in the cache, and all of it is written there. */
 export function mostDollars(
   { input, output }: Pick<Usage, "input" | "output">,
   { price }: Pick<ModelCard, "price">,

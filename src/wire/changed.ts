@@ -4,8 +4,8 @@ import type { Request } from "../protocol/index.ts";
 type BeforeTail = Pick<Request, "prefix" | "messages">;
 
 /**
- * The first section that a later request of a thread does not send as an earlier one did: a tool, a layer, a message, counted from
- * 1. None where it continues from all that the earlier one sent before its tail. Pure.
+ * The first section that a later request of a thread does not send as an earlier one did: a tool, a layer, a message, counted from 1.
+ * Undefined if it continues from all that the earlier one sent before its tail. Pure.
  */
 export function changedSection(before: BeforeTail, now: BeforeTail): string | undefined {
   return changedTool(before, now) ?? changedLayer(before, now) ?? changedMessage(before, now);

@@ -2,7 +2,7 @@ import type { TailWay } from "../protocol/index.ts";
 import { automatic, type Family, type Price, rounded } from "./family.ts";
 import { ANTHROPIC, AUTOMATIC, COMPATIBLE, DEEPSEEK, GOOGLE, OPENAI } from "./makers.ts";
 
-/** For a model nobody wrote a card for: a small window, no cache and no price, so that nothing is promised. */
+/** For a model without a card: a small window, no cache and no price, so that nothing is promised. */
 export const UNKNOWN: Family = {
   ...AUTOMATIC,
   family: "unknown",
@@ -16,7 +16,7 @@ export const UNKNOWN: Family = {
 /** What answers for people without a key, and what plays a recording, costs nothing, and that is known. */
 const FREE: readonly Family[] = [
   ...["rehearsal", "recording"].map((family) => ({ ...UNKNOWN, family, price: automatic(0, 0) })),
-  // Where no model is asked, no window limits what is kept.
+  // If no model is asked, no window limits what is kept.
   { ...UNKNOWN, family: "none", contextWindow: 1_000_000, price: automatic(0, 0) },
 ];
 
@@ -25,13 +25,13 @@ const tailOf = ({ tailMode, reasoningBoundToHistory = false }: Family): TailWay 
   tailMode === "turn-scoped" ? (reasoningBoundToHistory ? "delta" : "ephemeral") : tailMode;
 
 /**
- * Bedrock and Claude on it have minimums of their own; Bedrock tells them for some, and for the others they are Anthropic's. What
- * is routed through OpenRouter may end there.
+ * Bedrock and Claude on it have their own minimums; Bedrock documents them for some models, and the others have Anthropic's. Requests
+ * through OpenRouter may end there.
  */
 const minimumOf = ({ family, minimumPrefix }: Family): number =>
   family === "anthropic:claude-opus-4-7" ? 4_096 : minimumPrefix;
 
-/** A model behind OpenRouter costs and caches as its maker's does, but for hosts of open models: there each has its price. */
+/** A model behind OpenRouter costs and caches as its maker's does, except on hosts of open models, which each have their own price. */
 const passedOn = (row: Family, name: string): Family => {
   const { price, ...rest } = row;
   const card = { ...rest, family: `openrouter:${name}`, tailMode: tailOf(row), minimumPrefix: minimumOf(row) };
@@ -43,7 +43,7 @@ const shortOnly = (row: Family): Family =>
 
 const withoutPrice = ({ price: _, ...row }: Family): Family => row;
 
-/** OpenRouter takes breakpoints for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
+/** OpenRouter takes breakpoints for all: Anthropic gets them unchanged, OpenAI as its own, and the others need none. */
 const OPENROUTER: readonly Family[] = [
   { ...AUTOMATIC, family: "openrouter:", contextWindow: 32_000, maxOutputTokens: 4_096, metadata: "openrouter" },
   ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(familyName(row))}`)),
@@ -65,7 +65,7 @@ function dotted(name: string): string {
 /** Since Claude 4.5 an endpoint of a region costs a tenth more than the global one. */
 const REGIONAL = 1.1;
 const ONE_PRICE = /claude-(?:3-.*|sonnet-4|opus-4|opus-4-1|)$/;
-/** Those before it keep for five minutes only, and nobody knows of unknown ones. */
+/** Earlier models keep for five minutes only, and unknown ones are undocumented. */
 const SHORT_ONLY = ONE_PRICE;
 
 function onBedrock(row: Family): readonly Family[] {

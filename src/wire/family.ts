@@ -17,10 +17,10 @@ export type SamplingRule = "never" | "unless-reasoning" | "if-off";
 /**
  * How a cache is written and read:
  *
- * - `lookback`: written where a breakpoint stands, read also some positions before one (Anthropic, and Claude elsewhere);
- * - `exact`: written and read exactly where a breakpoint stands (OpenAI from GPT-5.6 on);
+ * - `lookback`: written at a breakpoint, read also some positions before one (Anthropic, and Claude elsewhere);
+ * - `exact`: written and read exactly at a breakpoint (OpenAI from GPT-5.6 on);
  * - `automatic`: the longest beginning that was sent before is found without breakpoints;
- * - `none`: nothing is kept, or nobody says how.
+ * - `none`: nothing is kept, or it is undocumented how.
  */
 export type CacheWay = "lookback" | "exact" | "automatic" | "none";
 
@@ -60,8 +60,8 @@ export interface Family {
   /** Set if the model's reasoning is, or may be, bound to everything sent before it: then nothing of that may be removed. */
   readonly reasoningBoundToHistory?: boolean;
   /**
-   * How the model is told how much to reason: by a level (`effort`), or by so many of the reply's tokens (`budget`). Left out where it
-   * has no such setting, or nobody says so: then a text may tell it.
+   * How the model's amount of reasoning is set: by a level (`effort`), or by a number of the reply's tokens (`budget`). Omitted if it has
+   * no such setting, or none is documented: then a text may ask for it.
    */
   readonly reasoning?: "effort" | "budget";
   /**
@@ -75,10 +75,10 @@ export interface Family {
   readonly price?: Price;
 }
 
-/** What the rows of one provider begin with. */
+/** The common beginning of one provider's rows. */
 export type Shape = Omit<Family, "family" | "price">;
 
-/** What a cache costs, as shares of the input's price. */
+/** A cache's prices, as shares of the input's price. */
 export interface Shares {
   readonly read?: number;
   readonly write?: number;

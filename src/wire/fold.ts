@@ -3,13 +3,13 @@ import type { Multipliers } from "./cache/seen.ts";
 /** A conversation and its next cut, in tokens. */
 export interface Conversation {
   readonly tokens: number;
-  /** It must be cut where it has more. */
+  /** It must be cut if it has more. */
   readonly at: number;
   /** How many stay then. */
   readonly keep: number;
   /** How many each turn adds. */
   readonly each: number;
-  /** What stands before it. */
+  /** The tokens before it. */
   readonly prefix: number;
 }
 
@@ -22,20 +22,20 @@ export interface FoldRates {
   readonly summary?: number;
 }
 
-/** What was chosen. */
+/** The chosen cut. */
 export interface Folding {
   readonly now: boolean;
-  /** After so many turns it would have to be cut. */
+  /** After this many turns it would have to be cut. */
   readonly turns: number;
   /** What cutting now saves, considering that the thread may pause again first; negative if it costs more. */
   readonly saves: number;
 }
 
 /**
- * Whether a conversation is cut already now, where the cache holds nothing of it any more. What stays is then written in any
- * case, so a cut costs nothing of its own; without one, what goes is written and read until it goes, and what stays is written
- * once more then. Only a summary is no cheaper now: it is asked for over what goes, and the prefix is read once more. A cut that
- * is far away waits all the same: after the thread's next long pause it is as cheap, and until then nothing is lost. Pure.
+ * Whether a conversation is cut early, when the cache has dropped it. What stays is then written in any case, so a cut adds no cost;
+ * without one, what goes is written and read until it goes, and what stays is then written again. Only a summary is no cheaper now: its
+ * request covers what goes, and the prefix is read again. A distant cut waits all the same: after the thread's next long pause it is as
+ * cheap, and until then nothing is lost. Pure.
  */
 export function whenToFold(
   { tokens, at, keep, each, prefix }: Conversation,

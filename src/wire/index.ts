@@ -1,7 +1,7 @@
 /**
- * What a provider's cache does and costs: model cards, the placement of breakpoints, and a simulator that is independent of
- * this placement. Pure: no clock, no randomness, no input or output. It knows requests, not layers or threads, and of providers'
- * formats only what a cache sees of a dumped body.
+ * How a provider's cache works and what it costs: model cards, the placement of breakpoints, and a simulator that is independent of this
+ * placement. Pure: no clock, no randomness, no input or output. It knows requests, not layers or threads, and of providers' formats only
+ * what a cache sees of a dumped body.
  */
 
 export { type Planning, planBreakpoints } from "./breakpoints.ts";

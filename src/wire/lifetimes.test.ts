@@ -154,7 +154,7 @@ describe("a thread whose lifetimes follow its pace", () => {
   const count = (text: string): number => Math.ceil(text.length / 4);
   const SYSTEM = [{ scope: "agent", text: trusted("Be kind. ".repeat(4_400)), layers: [] }] as const;
 
-  /** What a thread of some 10,000 tokens costs with these pauses, under a lifetime that is always the same or follows. */
+  /** The cost of a thread of some 10,000 tokens with these pauses, under a lifetime that is fixed or follows. */
   function cost(gaps: readonly number[], lifetime?: "5m" | "1h"): number {
     const messages: Message[] = [];
     const times = starts(gaps);

@@ -4,7 +4,7 @@ import type { ModelCard } from "./cards.ts";
 
 type Lifetime = Breakpoint["lifetime"];
 
-/** How long a request's beginnings shall be kept: what other threads send, too, and what is the thread's own. */
+/** How long a request's beginnings should be kept: the part that other threads send, too, and the thread's own. */
 export interface PlannedLifetimes {
   readonly shared: Lifetime;
   readonly thread: Lifetime;
@@ -21,8 +21,8 @@ export interface Pace {
 }
 
 /**
- * What is believed of a thread before it has shown its pace: one pause in twenty outlasts the short lifetime, and most of those
- * the long one, too, for people come back the next day. It counts as much as ten pauses that were seen.
+ * The assumed pace of a thread before it has shown its own: one pause in twenty outlasts the short lifetime, and most of those the long
+ * one, too, because people come back the next day. It counts as much as ten observed pauses.
  */
 export const USUAL_PACE: Pace = { short: 0.05, long: 0.04 };
 const BELIEVED = 10;
@@ -42,15 +42,15 @@ export function paceOf(
   return { short: share(short, prior.short), long: share(long, prior.long) };
 }
 
-/** What a request holds before its tail, in tokens, and what of it is new to the cache. */
+/** A request's size before its tail, in tokens, and how much of it is new to the cache. */
 export interface Beginning {
   readonly prefix: number;
   readonly fresh: number;
 }
 
 /**
- * What it costs, in tokens of plain input, to write what is new and to have the whole beginning again in the next request: it is
- * read, or after too long a pause written once more.
+ * The cost, in tokens of plain input, of writing the new part and having the whole beginning again in the next request: it is read, or
+ * after too long a pause written again.
  */
 export function keepingCost(
   lifetime: Lifetime,
@@ -74,9 +74,9 @@ export function threadLifetime(
 }
 
 /**
- * For which lifetime the end is written that all threads share, by the pace of all the agent's requests. What is read there is
- * not written again, so the choice holds from one pause that outlasts both lifetimes to the next: meanwhile the short one is
- * written again after each pause that outlasts it, the long one is not.
+ * For which lifetime the end is written that all threads share, by the pace of all the agent's requests. A part that is read there is not
+ * written again, so the choice lasts from one pause that outlasts both lifetimes to the next: in between, the short one is written again
+ * after each pause that outlasts it, the long one is not.
  */
 export function sharedLifetime({ short, long }: Pace, { read, write5m, write1h }: Multipliers): Lifetime {
   return long * (write1h - read) < short * (write5m - read) ? "1h" : "5m";

@@ -58,8 +58,8 @@ export const DEEPSEEK: readonly Family[] = [
 ];
 
 /**
- * vLLM, SGLang, llama.cpp and their like: whole blocks of 16 tokens for as long as there is room, which nobody promises. What
- * they cost their owner is not known.
+ * vLLM, SGLang, llama.cpp and similar servers: whole blocks of 16 tokens for as long as there is room, without a guarantee. Their owner's
+ * costs are not known.
  */
 export const COMPATIBLE: readonly Family[] = [
   {
@@ -176,8 +176,8 @@ export const ANTHROPIC: readonly Family[] = [
 ];
 
 /**
- * o200k is the tokenizer of these models; the factor leaves room for what stands around each message. The cache lives five to
- * ten minutes without use, of a whole prefix in steps of 128 tokens.
+ * o200k is the tokenizer of these models; the factor leaves room for the overhead of each message. The cache lives five to ten minutes
+ * without use, of a whole prefix in steps of 128 tokens.
  */
 const GPT: Shape = {
   checked: "2026-11-24",
@@ -212,7 +212,9 @@ const GPT_56: Shape = {
 };
 /** It is not published whether their tokenizer is still o200k. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2, sampling: "never" };
-/** Its reasoning is dropped, without an error, once anything before it was edited. Its `instructions` stand behind the input, for one request. */
+/**
+ * Its reasoning is dropped, without an error, once anything before it was edited. Its `instructions` come after the input, for one request.
+ */
 const GPT_62: Shape = { ...GPT_6, tailMode: "turn-scoped", reasoningBoundToHistory: true };
 
 /** Prices of developers.openai.com. In any order. */
@@ -255,7 +257,7 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-6-luna", ...GPT_6, price: price(0.1, 0.5, { long: 1.25 }) },
   { family: "openai:gpt-6.1-sol", ...GPT_6, price: price(2, 10, { read: 0.05, long: 1.25 }) },
   { family: "openai:gpt-6.1-terra", ...GPT_6, price: price(1, 5, { read: 0.05, long: 1.25 }) },
-  // Of the others nobody says what twelve hours cost.
+  // For the others, the price of twelve hours is undocumented.
   {
     family: "openai:gpt-6.2-sol",
     ...GPT_62,

@@ -36,7 +36,7 @@ const PREFIX: Request["prefix"] = {
   system: [{ scope: "agent", text: trusted("Be kind. ".repeat(200)), layers: [] }],
 };
 
-/** A request of a thread, with the breakpoints that are planned for it and a tail of its own. */
+/** A request of a thread, with its planned breakpoints and a different tail. */
 function requestOf(messages: readonly Message[], card = MARKS, tail = "12:00"): Request {
   const bare = { prefix: PREFIX, messages };
   const live = [{ layer: "clock" as Request["tail"][number]["layer"], text: trusted(tail) }];
@@ -72,7 +72,7 @@ describe("a prediction", () => {
     const prefix = count(PREFIX.system[0]?.text ?? "") + count(JSON.stringify(PREFIX.tools[0]));
     expect(same?.read).toBeGreaterThan(prefix);
     expect([other, none].map((one) => one?.read)).toEqual(card === MARKS ? [prefix, prefix] : [same?.read, same?.read]);
-    // What is not read is written once more: that is the price of the change.
+    // The unread part is written again: that is the price of the change.
     if (card === MARKS) expect((other?.write ?? 0) - (same?.write ?? 0)).toBe((same?.read ?? 0) - prefix);
   });
 

@@ -5,7 +5,7 @@ import type { SeenBlock, SeenRequest } from "./cache/seen.ts";
 import { simulate } from "./cache/simulate.ts";
 import type { ModelCard } from "./cards.ts";
 
-/** What is known of an earlier request of the thread: what it wrote, and how far the next one still begins like it. */
+/** An earlier request of the thread: what it wrote, and how far the next one still begins like it. */
 export interface EarlierRequest {
   readonly at: number;
   readonly breakpoints: readonly Breakpoint[];
@@ -25,12 +25,12 @@ export interface Foresight {
   readonly at: number;
 }
 
-/** What is held was written or read by the newest requests; the older ones tell nothing more. */
+/** The newest requests wrote or read everything that is held; older ones add nothing. */
 const ENOUGH = 6;
 
 /**
- * What the provider will bill for a request, by the rules of its card and from what the thread's requests before it wrote; what
- * other threads wrote is not known. Pure.
+ * What the provider will bill for a request, by the rules of its card and from what the thread's requests before it wrote; other threads'
+ * writes are not known. Pure.
  */
 export function predict(
   request: Request,
@@ -65,7 +65,7 @@ export function predict(
 /** The number of blocks at the end of the given number of messages. */
 function endsOf({ prefix, messages }: Request): (messages: number) => number {
   const ends = [prefix.tools.length + prefix.system.length];
-  // What the provider has cleared is no block.
+  // A part that the provider has cleared is not a block.
   for (const { role, parts } of messages) ends.push((ends.at(-1) ?? 0) + (role === "system" ? 0 : parts.length));
   return (count) => ends[count] ?? 0;
 }

@@ -9,7 +9,7 @@ describe("the plan of a model's tail", () => {
   it.each<[string, TailPlan]>([
     ["anthropic:claude-sonnet-4-5", { ...after, trusted: "ephemeral", framed: "ephemeral" }],
     ["anthropic:claude-opus-5", { ...after, trusted: "turn-scoped", framed: "ephemeral" }],
-    // What others wrote stands in no message of the system's, and where the history is bound it may not go away again.
+    // Outside text is never in a system message, and if the history is bound it must not be removed.
     ["anthropic:claude-opus-5-5", { ...after, trusted: "turn-scoped", framed: "delta" }],
     ["bedrock:anthropic.claude-opus-5-5", { ...after, trusted: "delta", framed: "delta" }],
     ["openrouter:anthropic/claude-opus-5", { ...after, trusted: "ephemeral", framed: "ephemeral" }],

@@ -4,8 +4,8 @@ import type { ModelCard } from "./cards.ts";
 import type { PaidTwice } from "./lint/subject.ts";
 
 /**
- * How a model's tail is carried, as its card says. What others wrote stands in no message of the system's, so beside one it is
- * carried as if there were none; and no such message may stand before the events.
+ * How a model's tail is carried, as its card says. Outside text is never in a system message, so beside one it is carried as if there were
+ * none; and no system message may come before the events.
  */
 export function tailPlanOf(card: ModelCard, liveLayers: Agent["liveLayers"] = "after"): TailPlan {
   const place = liveLayers === "before" ? "before-events" : "after-events";

@@ -1,6 +1,6 @@
 /**
- * Plain sentences that say of what stands above that it does not count, or that something ranks before it. Expects small letters.
- * What the learned weights see in all words together, this sees in the order of a few.
+ * Plain sentences which claim that the text above does not count, or that something ranks before it. Expects lower case. The learned
+ * weights look at all words together, this looks at the order of a few.
  */
 const ABOVE = [
   "(?:layers?|tiers?) ?(?:[0-5]|zero|one|two|three|four|five)(?: ?(?:-|–|to|and|through) ?[0-5])?",
@@ -23,7 +23,7 @@ const DOWN = new RegExp(
   String.raw`${NAMED} (?:is|are|was|were|has been|have been|may be|can be|should be|does|do|no longer|yields?|gives? way|ends?)\b ?(?:now |only |just |merely |all |both |to be )?(?:optional|advisory|advice|suggestions?|guid\w+|disabled|suspended|waived|void|off|over|expired|lifted|withdrawn|relaxed|loosened|ignored|skipped|repealed|obsolete|outdated|negotiable|history|not (?:apply|count|bind\w*|hold|in force|matter)|no longer|apply|applies|to\b|under maintenance|commented out)`,
   "u",
 );
-/** In a conflict, what stands here wins. */
+/** In a conflict, the text here wins. */
 const CONFLICT = new RegExp(
   String.raw`\b(?:conflict|contradict|disagree|differ|clash)\w* (?:with )?${NAMED},? (?:\w+ ){0,4}(?:this|these|here|newest|newer|lesson|customer|sender)`,
   "u",
@@ -71,7 +71,7 @@ const AROUND: readonly RegExp[] = [
   // I sign my own requests.
   /\b(?:approv\w*|confirm\w*|authori[sz]\w*|sign|signs|signed|countersign\w*|sign off) (?:all |any |most )?(?:of )?(?:my|your|its) own\b/u,
   /\b(?:sign\w*|approv\w*|speak\w*|act|acts|write|order) (?:\w+ ){0,3}(?:in|under|with) (?:the |my )?(?:operator|owner|boss|founder|manager)(?:'s)? (?:name|stamp|signature)\b/u,
-  // The rules no longer apply; nobody is bound by them.
+  // The rules no longer apply or bind anyone.
   /(?:^|[,;:] ?)(?:(?:the|all|all the|all of the|my|your|these|those|any) )?(?:above )?(?:rules|limits|restrictions|prohibitions|safeguards|guardrails|constraints|bans|guidelines|protections) (?:above |below 6 )?(?:do not|don't|no longer|are (?:now )?(?:off|lifted|suspended|void|waived|optional|advisory|gone)|rest\b|end\b|sleep\b)/u,
   /\b(?:exempt(?:ed)?|freed?|released|excused|relieved) (?:from|of) (?:(?:the |my |your |all )?(?:\w+ )?(?:constitution|instructions|obligations|oversight|verification|guardrails)|(?:all|any|every|my|your|these|its) (?:\w+ )?(?:rules?|limits?|restrictions?|duties|polic(?:y|ies)|checks|constraints))\b/u,
   /\b(?:you|i) (?:are|am|'re|'m)(?: now| hereby| finally)? (?:unbound|unrestricted|above the|(?:no longer|not) (?:bound|limited|restricted|subject)|(?:your|my) own (?:master|operator|boss|owner|principal)|the (?:operator|owner|platform) now)\b/u,
@@ -97,7 +97,7 @@ const AROUND: readonly RegExp[] = [
 const DENIED =
   /(?:\b(?:never|not|nobody|none|nothing|neither|nor|cannot|n't|no|without|refus\w*|declin\w*|whoever|who|that|to|says?|said|claim\w*|asks?|wants?|tries|try|even|ever|only|could|if|before|ask|asked|asking)|n't)(?: [\w']+){0,3} ?$/u;
 
-/** What is quoted is spoken of, unless nothing but the quotation stands there. */
+/** Quoted text is only mentioned, unless there is nothing but the quotation. */
 const QUOTED = /"[^"]{1,300}"|“[^”]{1,300}”/gu;
 const FEWEST_OUTSIDE = 12;
 
@@ -116,7 +116,7 @@ const saysAround = (small: string): boolean =>
     );
   });
 
-/** Whether a sentence plainly takes the force of what stands above. */
+/** Whether a sentence plainly overrides the text above. */
 export function takesForce(sentence: string): boolean {
   const small = unquoted(sentence.toLowerCase());
   const over = OVER.exec(small);

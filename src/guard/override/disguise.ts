@@ -8,8 +8,8 @@ import { englishWords, isEnglishWord } from "./words.ts";
 const APPEARING = 2;
 
 /**
- * A text that shows more plain words once it is read otherwise than it stands: no honest layer has a use for that, whatever it says.
- * `plain` is the text as a reader takes it.
+ * A text that reveals more plain words when it is decoded: no honest layer needs that, whatever it says. `plain` is the text as a reader
+ * takes it.
  */
 export function disguiseOf(text: string, plain: string): GuardFinding | undefined {
   if (!isAscii(text) && englishWords(plain) - englishWords(asItStands(text)) >= APPEARING)
@@ -25,7 +25,7 @@ const showsMore = ([, before, after]: Decoding): boolean =>
 const disguiseFinding = (kind: "hidden" | "blob", by: string, words: string): GuardFinding =>
   finding(kind, disguised(by), words);
 
-/** The text in small letters, but for accents that a language gives them. */
+/** The text in lower case, without accents that are not part of a language. */
 const asItStands = (text: string): string =>
   text
     .normalize("NFC")
@@ -34,12 +34,12 @@ const asItStands = (text: string): string =>
     .replaceAll(/[*~]{1,3}/g, "")
     .replaceAll(/[\u00c0-\u024f]/gu, (letter) => letter.normalize("NFD")[0] ?? letter);
 
-/** How it was written, what stands there, and what it says. */
+/** The encoding, the original text, and its meaning. */
 type Decoding = readonly [by: string, before: string, after: string];
 
-/** Parts of a text in which characters stand for others. */
+/** Parts of a text in which characters represent others. */
 function* codesIn(text: string): Iterable<Decoding> {
-  // What stands in an address names a place, and says nothing to who reads the text.
+  // Text in an address names a place, and tells its reader nothing.
   const written = text.replaceAll(/\bhttps?:\S+/gi, " ");
   for (const [run] of written.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g)) {
     const once = decodeRun(run.replaceAll("\n", ""), "base64");
@@ -106,7 +106,7 @@ const LEET: Readonly<Record<string, string>> = {
   "€": "e",
 };
 
-/** Digits and signs inside words as the letters they look like, where a word comes of it. `1` and `!` stand for i or for l. */
+/** Digits and symbols inside words as the letters they look like, if a word results. `1` and `!` mean i or l. */
 const undigited = (text: string, one: string): string =>
   text.replaceAll(/[a-z\d@$€!|]{3,24}/g, (word) => {
     if (!/[a-z]/.test(word) || !/[\d@$€!|]/.test(word)) return word;
@@ -114,7 +114,7 @@ const undigited = (text: string, one: string): string =>
     return isEnglishWord(letters) ? letters : word;
   });
 
-/** Letters that stand alone, with anything but letters between them. */
+/** Single letters with non-letters between them. */
 const APART = /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}][^\p{L}\p{N}]{1,6}){7,400}[\p{L}\p{N}](?![\p{L}\p{N}])/gu;
 const FEWEST_APART = 8;
 const FLOWS = -4.3;
@@ -123,7 +123,7 @@ const FLOWS = -4.3;
 const FEWEST_PARTED = 3;
 const LONGEST_WORD = 14;
 
-/** `ignorelayer1`: the fewest words that make up a run; nothing where it has other letters. */
+/** `ignorelayer1`: the fewest words that make up a run; empty if it has other letters. */
 function parted(run: string): readonly string[] {
   const best: (readonly string[] | undefined)[] = [[]];
   for (let end = 1; end <= run.length; end++) {

@@ -68,10 +68,10 @@ const PICTURES = /\p{Extended_Pictographic}{1,4}/gu;
 /** Letters with pictures between them: words, or pieces of one where the pieces are short. */
 const PICTURED = /\p{L}{1,40}(?:\p{Extended_Pictographic}{1,4}\p{L}{1,40}){1,200}/gu;
 
-/** Longer texts are no layers; what is judged is bounded so that judging takes bounded time. */
+/** Longer texts are not layers; the limit bounds the time of judging. */
 export const LONGEST = 20_000;
 
-/** Only in words that are otherwise Latin: a word of another language stays. */
+/** Only in words that are otherwise Latin: a word of another language is unchanged. */
 const lookalikes = (word: string): string =>
   /[a-z]/i.test(word) && [...word].every((sign) => /\p{ASCII}/u.test(sign) || LOOKS_LIKE.has(sign))
     ? word.replaceAll(/\P{ASCII}/gu, (sign) => LOOKS_LIKE.get(sign) ?? sign)

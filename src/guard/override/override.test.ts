@@ -358,7 +358,7 @@ function workFor(text: string): number {
 describe("how the work of judging a text grows", () => {
   judgeLayerText(repeated("All patterns are made with the first text. ")(2_000));
 
-  // Growth, not speed: sixteen times the text is 256 times the work where it is read in quadratic time, and what takes next to nothing is noise.
+  // Growth, not speed: in quadratic time, sixteen times the text is 256 times the work; very short times are noise.
   it.each(Object.entries(NOISE))("is about linear in the length of %s", (_, textOf) => {
     const [short, long] = [workFor(textOf(1_250)), workFor(textOf(20_000))];
     expect(long / Math.max(short, 5_000)).toBeLessThan(16 * 5);

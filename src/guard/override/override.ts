@@ -7,8 +7,8 @@ import { finding, type GuardFinding, type GuardVerdict } from "./verdict.ts";
 import { weigh } from "./weigh.ts";
 
 /**
- * Whether a text may become a layer below those that nobody may change. It looks for talk that would take their force, for disguises
- * and for what imitates the prompt's own structure. A courtesy and no guarantee: the engine gives such a layer no rank whatever it says.
+ * Whether a text may become a layer below the immutable ones. It looks for claims that would override those, for disguises and for
+ * imitations of the prompt's own structure. A courtesy and no guarantee: the engine gives such a layer no rank whatever it says.
  */
 export function judgeLayerText(whole: string): GuardVerdict {
   const text = unpiled(whole.slice(0, LONGEST));
@@ -26,12 +26,12 @@ export function judgeLayerText(whole: string): GuardVerdict {
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
 
-/** What was not read may say anything. */
+/** Unread text may say anything. */
 const unreadRest = (text: string): GuardFinding => finding("unread", unread(LONGEST), text.slice(LONGEST));
 
-/** From here on a sentence that stands alone is held up, in English and in other languages. Chosen on honest texts. */
+/** The threshold for a single sentence, in English and in other languages. Chosen on honest texts. */
 const HEAVY = { en: 0.02, other: 0.1 };
-/** What a sentence must weigh more for each doubling of their number: of many, one is heavy by chance. */
+/** The increase of the threshold for each doubling of the number of sentences: among many, one may be heavy by accident. */
 const DOUBLED = 0.15;
 /** How much of what the others weigh is added to the heaviest, and how light they may be: a pious frame excuses little. */
 const OTHERS = 0.15;
@@ -40,7 +40,7 @@ const LIGHTEST = -4;
 /** A question says nothing, nor does what a list follows. */
 const INTRODUCES = /[?:？：]\W*$/u;
 
-/** The sentence that weighs most, where that is too much for one of so many. */
+/** The heaviest sentence, if it exceeds the threshold for this number of sentences. */
 function heaviestOf(text: string, unescaped: string): GuardFinding | undefined {
   const sentences = sentencesOf(text);
   const readings = new Set(
@@ -65,7 +65,7 @@ function heaviestOf(text: string, unescaped: string): GuardFinding | undefined {
 
 const SENTENCES = /(?<=[.!?;]["”»)]?)\s+|(?<=[。！？；])|\n+/u;
 
-/** `Note to self:` and similar things say nothing of their own, nor does the mark of a point in a list. */
+/** `Note to self:` and similar labels carry no meaning, nor does the bullet of a list. */
 const LABEL =
   /^(?:[\s>*#•+-]|\d{1,3}[.)]\s)*(?:(?:lesson|note to self|rule|reminder|note|remember|tip|admin note)s?: {0,3})?/iu;
 
@@ -97,7 +97,7 @@ function piecesOf(sentence: string): readonly string[] {
   return pieces;
 }
 
-/** Letters that stand apart, `i g n o r e`, as the word that they make. */
+/** Spaced letters, `i g n o r e`, joined into a word. */
 const joinedLetters = (text: string): string =>
   text.replaceAll(/(?<!\p{L})(?:\p{L}[ ._-]){3,}\p{L}(?!\p{L})/gu, (run) => run.replaceAll(/\P{L}/gu, ""));
 

@@ -23,7 +23,7 @@ const HEADINGS: readonly (readonly [RegExp, string])[] = [
 
 /** Between the parts of our headers, and what looks like it. */
 const DOT = "[·•∙⋅‧・]";
-/** A header of ours as a reader takes it: whichever kind it names, and whatever stands before or behind it. */
+/** A header of ours as a reader takes it: whatever kind it names, and whatever is before or after it. */
 const RESEMBLES: readonly (readonly [RegExp, string])[] = [
   [
     new RegExp(
@@ -38,7 +38,7 @@ const RESEMBLES: readonly (readonly [RegExp, string])[] = [
 const TAG =
   /<\/?\s{0,8}(?:system|assistant|user|developer|operator|instructions?|system_prompt|tool_result|function_calls|invoke|contact_message)\b[^>\n]{0,60}>/iu;
 
-/** Characters that nobody sees, imitated structure, marks of roles; the latter only where they are not plainly spoken of. */
+/** Invisible characters, imitated structure, role markers; the latter only if they are not plainly mentioned. */
 export function structureOf(text: string): Structure {
   const wide = oneLineBreak(text.replaceAll("\u2800", " ")).normalize("NFKC");
   const rejected = [...hiddenIn(text)];

@@ -19,7 +19,7 @@ export function unreadableIn(text: string): GuardFinding | undefined {
 const unreadFinding = (what: string, words: string | undefined): GuardFinding | undefined =>
   words === undefined ? undefined : finding("unread", unreadable(what), words);
 
-/** What stands in honest texts beside their prose, and is no prose: tags, link targets, addresses, short names in code. */
+/** Non-prose in honest texts: tags, link targets, addresses, short names in code. */
 const ASIDE: readonly RegExp[] = [
   /<\/?[a-z][^<>]{0,200}>/gi,
   /^[^\S\n]{0,8}\[[^\]\n]{1,80}\]:.*$/gm,
@@ -29,7 +29,7 @@ const ASIDE: readonly RegExp[] = [
   /`[^`\n]{1,60}`/g,
 ];
 
-/** How often a letter follows another in words, begins or ends one, in all languages in Latin letters: its share in bits. */
+/** How frequently a letter follows another in words, begins or ends one, in all languages in Latin letters: its share in bits. */
 let pairs: ReadonlyMap<string, number> | undefined;
 
 function countedPairs(): ReadonlyMap<string, number> {
@@ -46,10 +46,10 @@ function countedPairs(): ReadonlyMap<string, number> {
   return new Map(shares.map(([key, count]) => [key, Math.log2(count / (counts.get(key.slice(0, 1)) ?? count))]));
 }
 
-/** What a pair costs that no word has. */
+/** The cost of a pair that no word has. */
 const NEVER = -9;
 
-/** How well the letters of a word follow each other, for what is usual in words: about -3.5 for most, under -5 for letters that are none. */
+/** How well the letters of a word follow each other, compared with usual words: about -3.5 for most, under -5 for non-words. */
 export function flowOf(word: string): number {
   pairs ??= countedPairs();
   const closed = `^${word}$`;
@@ -62,7 +62,7 @@ export function flowOf(word: string): number {
 const STRANGE = 24;
 /** A pair of letters is as likely as this, in bits, where letters are drawn at random. */
 const RANDOM = 4.6;
-/** What a known word speaks against it; and how much less a name speaks for it, or a short word. */
+/** The evidence of a known word against it; and the reduced weight of a name, or of a short word. */
 const KNOWN = 6;
 const NAME = 0.5;
 /** Fewer words may be names. */
@@ -138,7 +138,7 @@ function isCode(figures: readonly number[]): boolean {
   return share > 0.25 && share < 0.75 && different > 5 && different < figures.length * 0.95;
 }
 
-/** A run without blanks that long is no word, and has to be a name, an address or a digest. */
+/** A run this long without blanks is not a word: it has to be a name, an address or a digest. */
 const LONG = /\S{24,}/g;
 const NAMELY = /^[^\w]*(?:https?|file|ssh|git|wss?|ftp|mailto|data:image|sha\d+-)\b|^@?[\w.-]{1,30}\/[\w.-]{1,30}$|\|/i;
 const DIGEST =

@@ -1,4 +1,4 @@
-/** What the guard found in a text for a layer: what it is, and the words it is about. */
+/** A finding of the guard in a text for a layer: its kind, and the words it is about. */
 export interface GuardFinding {
   readonly kind: "weakens" | "hidden" | "imitates" | "blob" | "unread";
   /** A sentence for whoever wrote it. */
@@ -6,13 +6,13 @@ export interface GuardFinding {
   readonly words: string;
 }
 
-/** `review`: somebody has to look at it. `reject`: no honest layer is written so. */
+/** `review`: a person has to look at it. `reject`: no honest layer is written like this. */
 export interface GuardVerdict {
   readonly verdict: "pass" | "review" | "reject";
   readonly findings: readonly GuardFinding[];
 }
 
-/** How many of the words are told. */
+/** How much of the text is quoted. */
 const TOLD = 120;
 
 export const finding = (kind: GuardFinding["kind"], message: string, words: string): GuardFinding => ({

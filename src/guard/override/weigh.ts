@@ -3,8 +3,8 @@ import weights from "./weights.json" with { type: "json" };
 import { isUnspaced, read, type Sentence, type Word } from "./words.ts";
 
 /**
- * How much a sentence reads like one that takes the force of what stands above. Logistic regression over its words, the kinds of its
- * words and their order; `checks/guard/learn.ts` learns the weights from this project's own sentences of both sorts.
+ * How much a sentence reads like one that overrides the text above. Logistic regression over its words, the kinds of its words and their
+ * order; `checks/guard/learn.ts` learns the weights from this project's own sentences of both sorts.
  */
 export function weigh(sentence: string): { readonly weight: number; readonly isEnglish: boolean } {
   const features = featuresOf(sentence);
@@ -15,7 +15,7 @@ export function weigh(sentence: string): { readonly weight: number; readonly isE
   return { weight: weights.bias + sum / lengthOf(features) + plainly, isEnglish };
 }
 
-/** What it adds that a sentence says so in plain words. */
+/** The added weight of a sentence that claims it in plain words. */
 const PLAINLY = 3.5;
 
 /** Long sentences have more of everything. */
@@ -44,7 +44,7 @@ const REACH = 4;
 const kindsIn = ({ words }: Sentence): readonly string[] =>
   words.flatMap(({ kind }) => (kind === undefined ? [] : [kind]));
 
-/** The same with a mark at those in quotes, where enough stands outside to quote them. */
+/** The same with a mark at those in quotes, if there is enough text outside to quote them. */
 function quotedKindsIn({ words }: Sentence): readonly string[] {
   let isQuoted = false;
   const marked = words.map(({ stem, kind }) => {

@@ -3,9 +3,9 @@ import kinds from "./kinds.json" with { type: "json" };
 import tables from "./languages.json" with { type: "json" };
 
 /**
- * What kind of word each word of a sentence is: who has a say (OPERATOR), whose words are data (SENDER, MESSAGE), what binds (RULES,
- * LIMIT, APPROVAL), what is done to it (DROP, HIDE, OBEY), and the small words that turn it round (NOT, ONLY, MAY). A kind weighs
- * the same in all languages, so that a sentence is understood by its kinds where no sentence of its language was ever learned from.
+ * The kind of each word of a sentence: who has a say (OPERATOR), whose words are data (SENDER, MESSAGE), what binds (RULES, LIMIT,
+ * APPROVAL), what is done to it (DROP, HIDE, OBEY), and the small words that reverse it (NOT, ONLY, MAY). A kind has the same weight in all
+ * languages, so a sentence is understood by its kinds even if its language was never in the training data.
  */
 export interface Word {
   /** Its stem; nothing for a language that is read by kinds alone. */
@@ -27,7 +27,7 @@ const SMALL = "SMALL";
 
 const SHORTEST_STEMMED = 5;
 
-/** What is left of an English word without its ending. */
+/** An English word without its ending. */
 const stemOf = (word: string): string =>
   word.length < SHORTEST_STEMMED || !MAY_END.test(word)
     ? word
@@ -89,7 +89,7 @@ const SCRIPTS: readonly (readonly [string, RegExp])[] = [
 ];
 const IN_LATIN = Object.entries(TABLES).filter(([language]) => SCRIPTS.every(([other]) => other !== language));
 
-/** By so many words a language is known; more of them only take time. */
+/** A language is recognized by this many words; more of them only take time. */
 const READ_FOR_LANGUAGE = 40;
 
 function languageOf(text: string): string {
@@ -143,7 +143,7 @@ const isEnough = (word: string, length: number): boolean =>
 const MOST_WORDS = 90;
 const TOKENS = /\p{L}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*|\d+|[:?;"“”„«»`「」『』]|(?<!\p{L})['‘]|['’](?!\p{L})/gu;
 
-/** What is quoted goes on without a blank. */
+/** Quoted text continues without a blank. */
 const KOREAN_QUOTES = /(?<=\p{Script=Hangul})['’]|['‘](?=\p{Script=Hangul})/gu;
 
 /** The words of a sentence. Expects it legible. */
@@ -211,7 +211,7 @@ function tokenWords(token: string, language: string): readonly Word[] {
 
 /** Articles and small words that are written as one with what follows. */
 const PREFIXES = /^(?:[وفبلك]?ال|لل|[והבלמש]|[وفبلك])/u;
-/** It stands inside the verb that it denies. */
+/** It is inside the verb that it negates. */
 const KOREAN_NOT = /(?<=.)(?:않|없|말)/u;
 
 const LONGEST_UNSPACED = 8;

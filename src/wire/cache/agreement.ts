@@ -32,7 +32,7 @@ export function agreed(predicted: Taken, billed: Taken): number {
   return tokens === 0 ? 1 : 1 - Math.abs(predicted.read - billed.read) / tokens;
 }
 
-/** How far a bill agrees with what was predicted; nothing where none was reported, or nothing about the cache. */
+/** How far a bill agrees with the prediction; undefined if there is none, or if it lacks cache figures. */
 export function agreementOf(prediction: Prediction, usage: Usage): number | undefined {
   if (usage.input === 0 || usage.cacheUnknown) return undefined;
   return agreed(stretched(prediction, usage.input), takenOf(usage));

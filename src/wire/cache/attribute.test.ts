@@ -126,7 +126,7 @@ describe("why tokens were not read", () => {
         { n: 2, reason: "refused" },
       ],
     ],
-    // A text of the prefix was edited, and what was told of it on the way is gone from the conversation.
+    // A text of the prefix was edited, and the report of the edit is gone from the conversation.
     [
       "prefix edit",
       [
@@ -244,7 +244,7 @@ describe("why tokens were not read", () => {
     const found = attribute(chat(2), anthropicRules(), { billed, inputPrice: 3 })[1];
     expect(found?.causes[0]).toMatchObject({ cause: "gateway", tokens: 2_000, dollars: expect.closeTo(0.0054) });
     expect(found?.agreement).toBeCloseTo(1 - 2_000 / 4_200);
-    // Written again, it was somebody else who had kept it.
+    // If it was written again, another party had kept it before.
     const anew = [undefined, { ...usage, cacheWrite: 4_000 }];
     expect(causes(chat(2), 1, anthropicRules(), { billed: anew })?.[0]).toEqual(["gateway", 2_000]);
   });

@@ -12,11 +12,11 @@ import {
 } from "./causes.ts";
 import type { CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
 
-/** What is known of a thread's requests beside their content, in the same order. */
+/** A thread's request data besides the content, in the same order. */
 export interface RequestFacts {
-  /** What the provider reported for each; none where it reported nothing. */
+  /** The provider's report for each; undefined if it reported nothing. */
   readonly billed?: readonly (Usage | undefined)[];
-  /** What was predicted before each call; where that is not known, it is predicted now. */
+  /** The prediction before each call; if it is missing, it is made now. */
   readonly predicted?: readonly (Prediction | undefined)[];
   /** In which epoch of the thread each was sent. */
   readonly epochs?: readonly KnownEpoch[];
@@ -45,16 +45,16 @@ export interface Caused {
   /** What they cost above the least, in tokens of plain input; below 0 where the least is paid to save later. */
   readonly cost: number;
   readonly dollars: number;
-  /** Where they begin; of a change, where it begins. */
+  /** Where they begin; for a change, where it begins. */
   readonly begins: BlockPlace;
 }
 
-/** What a request cost, what it could have cost, and why it cost more. */
+/** A request's cost, its lowest possible cost, and why it cost more. */
 export interface AttributedRequest {
   readonly at: number;
   /** All of it: as billed, else as counted. */
   readonly tokens: number;
-  /** By the documented rules, from what was known before the call; in the provider's tokens where it reported them. */
+  /** By the documented rules, from what was known before the call; in the provider's tokens if it reported them. */
   readonly predicted: Taken;
   readonly billed?: Taken;
   /** 1 where as much was read as predicted, 0 where all of it is off. None without a bill. */
@@ -67,7 +67,7 @@ export interface AttributedRequest {
   readonly causes: readonly Caused[];
   /** The earlier request that it continues from, counted from 0. */
   readonly base?: { readonly n: number; readonly gap: number };
-  /** Where it first differs from that one, other than by going on. */
+  /** Where it first differs from that one, except by continuing it. */
   readonly differs?: BlockPlace;
   readonly dollars: number;
 }
@@ -93,7 +93,7 @@ export function attribute(
   });
 }
 
-/** Why another epoch stands between a request and the one that it continues from; nothing where none does. */
+/** Why another epoch lies between a request and the one that it continues from; undefined if none does. */
 function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause | undefined {
   if (is === undefined || was?.n === is.n) return undefined;
   switch (is.reason) {
@@ -111,10 +111,10 @@ function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause
     case "resized":
       return "prefix edit";
     case "alone":
-      // What was said in another turn is not gone on from: said once more, it is new.
+      // A message of another turn is not continued from: repeated here, it is new.
       return "first";
     case "refused":
-      // What was refused once stays away, and then the reason stays: whatever else ends such an epoch.
+      // Reasoning that was refused once stays away, and so does the reason: whatever else ends such an epoch.
       if (was?.cut !== is.cut) return "trim";
       return was?.reason === "refused" ? "forgotten" : "refused";
     default:
@@ -122,7 +122,7 @@ function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause
   }
 }
 
-/** What a request was billed or, without a bill, would be; and its prices. */
+/** A request's bill or, without one, its expected bill; and its prices. */
 interface Paid {
   readonly tokens: number;
   /** Counted tokens as billed ones. */
@@ -137,7 +137,7 @@ interface Paid {
 interface CostInputs {
   readonly rules: CacheRules;
   readonly usage: Usage | undefined;
-  /** What was predicted before the call. */
+  /** The prediction before the call. */
   readonly forecast: Prediction | undefined;
 }
 
@@ -147,7 +147,7 @@ function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, for
   const tokens = reported?.input ?? counted;
   const scaled = (part: number): number => (counted === 0 ? 0 : Math.round((part / counted) * tokens));
   const now = { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
-  // A bill is compared with what was predicted before the call; without one, the whole thread tells more than was known then.
+  // A bill is compared with the prediction before the call; without one, the whole thread gives a better estimate than was possible then.
   const expected = reported === undefined ? now : (forecast ?? now);
   const predicted = stretched(expected, tokens);
   const billed = reported && takenOf(reported);
@@ -199,7 +199,7 @@ function attributedRequest(of: Case, requests: readonly SeenRequest[], price: nu
   };
 }
 
-/** 1 where nothing cost more than the least. */
+/** 1 if nothing cost more than the minimum. */
 export const efficiency = (best: number, cost: number): number => (cost === 0 ? 1 : best / cost);
 
 /** Tokens in a row that were paid alike, for one cause. Prices of a token. */
@@ -233,7 +233,7 @@ function spansOf(of: Case): readonly PaidSpan[] {
   });
 }
 
-/** What the token at a place cost, and why. */
+/** The cost of the token at a place, and the cause. */
 function paidAt(
   place: number,
   block: SeenBlock,
@@ -257,7 +257,7 @@ function causeAt(place: number, { reach, base, paid, rules, begun }: Case): Caus
     if (base.tokens < rules.minimum) return "below minimum";
     return place < scaled(reach.ready) ? "unknown" : "not written";
   }
-  // It continues, and says once more what was said elsewhere: here it is new.
+  // It continues, and repeats text from elsewhere: here it is new.
   if (base.differs === undefined) return "first";
   // The same words under another setting.
   if (base.differs.was?.key === base.differs.is?.key) return "reasoning";

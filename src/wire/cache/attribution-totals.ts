@@ -21,7 +21,7 @@ export interface AttributionTotals {
   readonly readShare: number;
   /** None without a bill. */
   readonly agreement?: number;
-  /** What the causes cost that could have been avoided. */
+  /** The avoidable cost of the causes. */
   readonly avoidable: Pick<Caused, "tokens" | "cost" | "dollars">;
   /** The dearest first; what could not be avoided last. */
   readonly causes: readonly CauseTotal[];
@@ -29,7 +29,7 @@ export interface AttributionTotals {
   readonly saved?: { readonly cost: number; readonly share: number; readonly dollars: number };
 }
 
-/** Sums requests up: those that were billed, or all where none was. */
+/** Sums up requests: those that were billed, or all if none was. */
 export function attributionTotals(all: readonly AttributedRequest[]): AttributionTotals {
   const billed = all.filter((request) => request.billed !== undefined);
   const requests = billed.length > 0 ? billed : all;
@@ -70,7 +70,7 @@ const added = (a: Sums, b: Sums): Sums => ({
 function causeTotals(requests: readonly AttributedRequest[]): readonly CauseTotal[] {
   const found = new Map<string, CauseTotal>();
   for (const { cause, begins, ...sums } of requests.flatMap(({ causes }) => causes)) {
-    // Only what somebody could mend has a place.
+    // Only a fixable cause has a place.
     const section = isAvoidable(cause) && cause !== "unknown" ? begins.section : "";
     const key = `${cause} ${section}`;
     const before = found.get(key) ?? { cause, section, requests: 0, tokens: 0, cost: 0, dollars: 0 };

@@ -130,7 +130,7 @@ describe("the optimum", () => {
     const thread = [10, 15, 20, 25].map((n) => request(blocks(n)));
     const billed = simulate(thread, anthropicRules()).reduce((sum, { cost }) => sum + cost, 0);
     const best = optimum(thread, rw).reduce((sum, cost) => sum + cost, 0);
-    // The end of the last request is written for nobody.
+    // The end of the last request is written but never read.
     expect(billed - best).toBeCloseTo(5_000 * 0.25);
   });
 });

@@ -1,11 +1,11 @@
 import type { Bill, Multipliers, SeenRequest } from "./seen.ts";
 
-/** What a cache holds. A beginning that is held can be read once the response of its writer has begun, and until its time is over. */
+/** The content of a cache. An entry can be read once the response of its writer has begun, and until it expires. */
 export interface Entries {
   readonly has: (id: number, at: number) => boolean;
   /** Holds it for so long from the request's start; what is held longer already stays so. */
   readonly hold: (id: number, request: SeenRequest, lifetime: number) => void;
-  /** Holds on for as long as it was written for. Nothing happens to what is not held. */
+  /** Renews an entry for its original lifetime. Has no effect on one that is not held. */
   readonly refresh: (id: number, request: SeenRequest) => void;
 }
 
@@ -37,7 +37,7 @@ export function entries(): Entries {
   };
 }
 
-/** A request with what a cache asks of it: `ids` and `sums` stand for all up to and including a block. */
+/** A request with what a cache asks of it: `ids` and `sums` cover everything up to and including a block. */
 export interface Walk {
   readonly request: SeenRequest;
   /** Equal beginnings, equal numbers. */
@@ -81,7 +81,7 @@ export type Parts = Pick<Bill, "read" | "write5m" | "write1h" | "problems">;
 
 export const UNTOUCHED: Parts = { read: 0, write5m: 0, write1h: 0, problems: [] };
 
-/** The bill of a request of so many tokens. */
+/** The bill of a request of this many tokens. */
 export function billOf(total: number, { read, write5m, write1h, problems }: Parts, multipliers: Multipliers): Bill {
   const input = total - read - write5m - write1h;
   const cost = input + read * multipliers.read + write5m * multipliers.write5m + write1h * multipliers.write1h;

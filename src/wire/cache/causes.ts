@@ -3,7 +3,7 @@ import { prefixNumbers } from "./cache-state.ts";
 import type { Bill, CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
 import { simulate } from "./simulate.ts";
 
-/** Why tokens were not read, the most usual first; what stands last could not have been. */
+/** Why tokens were not read, the most usual first; the last ones were unavoidable. */
 export const CAUSES = [
   "cold",
   "trim",
@@ -49,7 +49,7 @@ interface Costly {
   readonly cost: number;
 }
 
-/** What could have been avoided stands first, what nobody can name behind it, what could not last; each by its cost. */
+/** Avoidable causes come first, unknown ones next, unavoidable ones last; each group by cost. */
 export const dearestFirst = (a: Costly, b: Costly): number => rankOf(a) - rankOf(b) || b.cost - a.cost;
 
 function rankOf({ cause }: Costly): number {
@@ -64,7 +64,7 @@ export interface Base {
   /** Blocks and tokens that are the same. */
   readonly blocks: number;
   readonly tokens: number;
-  /** Where it does not continue from it: the block of either that differs first. */
+  /** If it does not continue from it: the block of either that differs first. */
   readonly differs?: { readonly was: SeenBlock | undefined; readonly is: SeenBlock | undefined };
 }
 
@@ -136,7 +136,7 @@ function withoutLookback(rules: CacheRules): CacheRules {
   }
 }
 
-/** What is the least that each block of a request can be paid as: read, written because it comes again, or sent once. As in `optimum`. */
+/** The cheapest way to pay for each block of a request: read, written because it comes again, or sent once. As in `optimum`. */
 export type Least = "read" | "kept" | "once";
 
 export function leastOf(requests: readonly SeenRequest[]): readonly (readonly Least[])[] {

@@ -2,7 +2,7 @@ import type { Diagnosis } from "../../protocol/index.ts";
 import type { AttributedRequest } from "./attribute.ts";
 import type { SeenRequest } from "./seen.ts";
 
-/** What a provider calls a change, by where it lies in the request. */
+/** A provider's names for a change, by its place in the request. */
 const PLACES: readonly (readonly [Place, RegExp])[] = [
   ["tools", /^tools_/],
   ["system", /^system_/],
@@ -13,8 +13,8 @@ const PLACES: readonly (readonly [Place, RegExp])[] = [
 type Place = "tools" | "system" | "messages" | "reasoning";
 
 /**
- * Whether what a provider found is what the record shows: that the request continues the earlier one, or where it differs from it.
- * Undefined if one of them cannot tell. OpenAI sends the system text as part of its input.
+ * Whether a provider's finding agrees with the record: that the request continues the earlier one, or where it differs from it. Undefined
+ * if one of them cannot tell. OpenAI sends the system text as part of its input.
  */
 export function confirms(
   { found, reason = "" }: Diagnosis,

@@ -1,6 +1,6 @@
 import type { SeenRequest } from "./seen.ts";
 
-/** What a read and a write cost, in tokens of plain input. */
+/** The cost of a read and of a write, in tokens of plain input. */
 export interface ReadWrite {
   readonly r: number;
   readonly w: number;

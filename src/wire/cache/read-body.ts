@@ -12,9 +12,9 @@ import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A dumped HTTP body as the provider's cache sees it: of Anthropic's Messages, OpenAI's Responses and Chat Completions.
- * What Strata adds for one turn only is told by the headings that nobody else can write.
- * @throws StrataError `invalid_input` where it is no such body
+ * A dumped HTTP body as the provider's cache sees it: of Anthropic's Messages, OpenAI's Responses and Chat Completions. Text that Strata
+ * adds for one turn only is recognized by its headings, which others cannot forge.
+ * @throws StrataError `invalid_input` for any other body
  */
 export function seenOfBody(
   body: unknown,
@@ -28,7 +28,7 @@ export function seenOfBody(
   }
   const read = { count };
   const tools = listOf(body["tools"]).map((tool) => toolBlock(tool, read));
-  // Beside a developer's text in the input, `instructions` stand behind it, for this request alone.
+  // If the input has a developer's text, `instructions` come after it, for this request alone.
   const isTailOption = Array.isArray(items) && isFields(items[0]) && items[0]["role"] === "developer";
   const passing = contentBlocks(isTailOption ? body["instructions"] : [], { ...read, role: "user" }).map(
     (block): SeenBlock => ({ ...block, tail: true }),
@@ -49,7 +49,7 @@ interface BodyReading {
   readonly count: CountTokens;
 }
 
-/** Who speaks, and whether the message is the newest: only there the tail stands. */
+/** The speaker, and whether the message is the newest: only that one has the tail. */
 interface Speaking extends BodyReading {
   readonly role: string;
   readonly isLast?: boolean;
@@ -80,12 +80,12 @@ function messageBlocks(items: readonly unknown[], read: BodyReading): readonly S
 const isTurnScoped = (item: unknown): boolean =>
   isFields(item) && item["role"] === "system" && item["clear_at"] !== undefined;
 
-/** A text that stands alone, or a list of parts. A tail that was joined to the newest text is a block of its own here. */
+/** A single text, or a list of parts. A tail that was joined to the newest text is a separate block here. */
 function contentBlocks(content: unknown, speaking: Speaking): readonly SeenBlock[] {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   if (speaking.isLast !== true || speaking.role !== "user") return parts.map((part) => partBlock(part, speaking));
   const cut = parts.flatMap(tailApart);
-  // What stands before a breakpoint is kept, also of the live layers.
+  // Everything before a breakpoint is cached, including live layers.
   const marked = cut.findLastIndex((part) => breakpointOf(part).breakpoint !== undefined) + 1;
   const early = cut.findIndex((part) => !isTail(part));
   const late = cut.findLastIndex((part) => !isTail(part)) + 1;
@@ -100,7 +100,7 @@ const isTail = (part: unknown): boolean => {
   return text.startsWith("# Layer ") && looksLikeOurs(text.split("\n", 1)[0] ?? "");
 };
 
-/** The frames of events, which stand in no layer. */
+/** The frames of events, which are in no layer. */
 const EVENT = new RegExp(`\\n\\n\\[(?!(?:${CONTEXT_KINDS.join("|")}) · )${KIND_FORM} · `);
 
 /** Every line from outside begins with a sign of ours, so a heading at the beginning of a line is the tail's. */
@@ -170,7 +170,7 @@ const layersIn = (text: string): string =>
 
 const MARKS = new Set(["cache_control", "prompt_cache_breakpoint"]);
 
-/** The bytes of a part without its breakpoints: those are no part of what a cache compares. */
+/** The bytes of a part without its breakpoints: a cache does not compare those. */
 function bytesOf(part: unknown): string {
   if (!isFields(part)) return JSON.stringify(part) ?? "";
   const rest = Object.entries(part).filter(([name]) => !MARKS.has(name));

@@ -12,7 +12,7 @@ import type { ModelCard } from "../cards.ts";
 import { rulesOf } from "./rules.ts";
 import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
-/** What a provider cannot be asked for beforehand: pictures and files count as so many tokens. */
+/** A provider cannot be asked in advance for the size of pictures and files: they count as this many tokens. */
 export const ATTACHMENT = 1_600;
 
 type Part = Message["parts"][number];
@@ -54,7 +54,7 @@ export function seenOf(
     }),
   );
   const said = messages.map((message, index) => {
-    // What the provider has cleared is neither billed nor part of what it keeps.
+    // Parts that the provider has cleared are neither billed nor cached.
     if (message.role === "system") return [];
     const lifetime = lifetimeAt(breakpoints, ({ after }) => after.zone === "message" && after.index === index);
     return blocksOf(message, { count, keyOf, lifetime });
@@ -71,7 +71,7 @@ export function seenOf(
   const early = messages.at(-1)?.role === "user" ? tail.filter(({ way }) => way === "before-events") : [];
   const late = tail.filter((part) => !early.includes(part));
   const whole = [...said.slice(0, -1), live(early), ...said.slice(-1), live(late)].flat();
-  // With breakpoints of ours a provider is told to set none of its own; one that never does, does not read this.
+  // With our breakpoints a provider is told to set none itself; one that never does ignores this.
   const mode = breakpoints.length === 0 ? {} : ({ mode: "explicit" } as const);
   const setting = card === undefined ? {} : reasoningSetting(request.parameters, card);
   return { at, model, ...mode, ...setting, blocks: [...tools, ...system, ...whole] };

@@ -91,7 +91,7 @@ export function rulesOf(card: CacheFields): CacheRules {
   }
 }
 
-/** Defaults if the card has no price. Cached reads on a server of your own cost nothing. */
+/** Defaults if the card has no price. Cached reads on a self-hosted server cost nothing. */
 function usualShares({ cache, metadata }: CacheFields): Multipliers {
   if (cache === "lookback") return { read: 0.1, write5m: 1.25, write1h: 2 };
   if (cache === "exact") return { read: 0.1, write5m: 1.25, write1h: 1.25 };

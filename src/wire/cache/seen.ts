@@ -22,14 +22,14 @@ export interface SeenBlock {
 export interface SeenRequest {
   /** When it started, in milliseconds. */
   readonly at: number;
-  /** Milliseconds until the response begins; left out, it begins before any other request starts. */
+  /** Milliseconds until the response begins; if omitted, it begins before any other request starts. */
   readonly took?: number;
   readonly model: string;
   /** In the order of the wire: tools, system, messages. */
   readonly blocks: readonly SeenBlock[];
-  /** What the provider keeps messages apart by, beside what they say: where it differs, none of them is found. */
+  /** A setting that separates a provider's cache entries besides the content: if it differs, none of them is found. */
   readonly setting?: string;
-  /** What the request says of caches that set their own breakpoint: `explicit` forbids it. */
+  /** The request's setting for caches that set their own breakpoint: `explicit` forbids it. */
   readonly mode?: "implicit" | "explicit";
 }
 
@@ -68,12 +68,12 @@ export type CacheRules =
       readonly reads: number;
       readonly minimum: number;
       readonly idle: number;
-      /** How long a breakpoint with the long lifetime keeps, which is named `1h` as Anthropic's; left out, as long as every other. */
+      /** How long a breakpoint with the long lifetime is kept, which is named `1h` as Anthropic's; if omitted, as long as every other. */
       readonly idleLong?: number;
       readonly multipliers: Multipliers;
     };
 
-/** What a request is billed. `input`, `read`, `write5m` and `write1h` add up to its tokens. */
+/** A request's bill. `input`, `read`, `write5m` and `write1h` add up to its tokens. */
 export interface Bill {
   /** Neither read nor written. */
   readonly input: number;

@@ -3,8 +3,8 @@ import { billOf, type Entries, entries, type Parts, prefixNumbers, UNTOUCHED, ty
 import type { Bill, CacheRules, Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
 /**
- * What a provider would bill for these requests, by its documented rules: a bill for each, in the same order. The cache is
- * empty at first and nobody else uses it. Independent of how breakpoints are planned. Pure.
+ * What a provider would bill for these requests, by its documented rules: a bill for each, in the same order. The cache is empty at first
+ * and has no other users. Independent of how breakpoints are planned. Pure.
  */
 export function simulate(requests: readonly SeenRequest[], rules: CacheRules): readonly Bill[] {
   const walkOf = prefixNumbers();
@@ -59,7 +59,7 @@ function lookbackCache(walk: Walk, entries: Entries, rules: LookbackRules): Part
   return { read: a, write1h: b - a, write5m: c - b, problems };
 }
 
-/** What the provider answers with a 400. */
+/** The reasons for which the provider would answer with a 400. */
 function refusals(blocks: readonly SeenBlock[], { most }: LookbackRules): readonly string[] {
   const marked = blocks.filter(({ breakpoint }) => breakpoint !== undefined);
   const problems: string[] = [];
@@ -73,7 +73,10 @@ function refusals(blocks: readonly SeenBlock[], { most }: LookbackRules): readon
   return problems;
 }
 
-/** The block where the longest beginning ends that earlier requests wrote: from the last breakpoint so many positions back, then from the one before. */
+/**
+ * The last block of the longest beginning that earlier requests wrote: within this many positions before the last breakpoint, then before
+ * the previous one.
+ */
 function longestFound(
   walk: Walk,
   valid: readonly ValidBreakpoint[],
@@ -89,7 +92,7 @@ function longestFound(
   return undefined;
 }
 
-/** Calls in a row are one position, and so are results in a row; every other block is one of its own. */
+/** Consecutive calls are one position, and so are consecutive results; every other block is a separate position. */
 function positionsOf(blocks: readonly SeenBlock[]): readonly number[] {
   let position = -1;
   let before: SeenBlock["kind"] | undefined;
@@ -101,7 +104,7 @@ function positionsOf(blocks: readonly SeenBlock[]): readonly number[] {
   });
 }
 
-/** What was read and is held lives on as it was written; all else is written as the breakpoint says. */
+/** An entry that was read keeps its lifetime; everything else is written as the breakpoint says. */
 function keepEntry(
   walk: Walk,
   { index, lifetime }: ValidBreakpoint,
@@ -131,9 +134,9 @@ function longestCache({ ids, sums, request }: Walk, entries: Entries, { minimum,
 type ExactRules = Extract<CacheRules, { kind: "exact" }>;
 
 /**
- * A cache that reads exactly at breakpoints. The provider sets one of its own at the end of the newest message, unless the
- * request is `explicit`; the ends of earlier blocks are then looked at, too, for each was the newest once. Only the last
- * breakpoints are written; what lies before the one that was read is not paid for again.
+ * A cache that reads exactly at breakpoints. The provider sets its own at the end of the newest message, unless the request is `explicit`;
+ * the ends of earlier blocks are then checked, too, because each was once the newest. Only the last breakpoints are written; the part
+ * before the one that was read is not paid for again.
  */
 function exactCache(walk: Walk, entries: Entries, rules: ExactRules): Parts {
   const { request, ids, sums } = walk;

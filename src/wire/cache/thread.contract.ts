@@ -3,7 +3,7 @@ import type { Lifetime, SeenBlock, SeenRequest } from "../index.ts";
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 
-/** What a test says of a request besides its blocks. */
+/** A test request's fields besides its blocks. */
 type Rest = Partial<Omit<SeenRequest, "blocks">>;
 
 export const request = (blocks: readonly SeenBlock[], rest: Rest = {}): SeenRequest => ({

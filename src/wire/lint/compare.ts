@@ -6,7 +6,7 @@ export interface SentSection {
   readonly text: string;
 }
 
-/** Where two renders of the same part: which section, how many bytes into it and into the request, and what stands there. */
+/** Where two renders differ: which section, how many bytes into it and into the request, and the text there. */
 export interface Difference {
   readonly request: number;
   readonly section: string;
@@ -17,10 +17,10 @@ export interface Difference {
   readonly other: string;
 }
 
-/** What is different around a render. A world without settings is the same request, rendered once more. */
+/** The changed conditions of a render. A variant without settings is the same request, rendered again. */
 export interface RenderVariant {
   readonly name: string;
-  /** True: by a process of its own, which loads the project again. */
+  /** True: by a separate process, which loads the project again. */
   readonly fresh?: true;
   /** The time of the clock, in milliseconds since 1970. */
   readonly at?: number;
@@ -63,7 +63,7 @@ export interface Unstable extends Difference {
   readonly worlds: readonly string[];
 }
 
-/** What is alike with no change around it cannot be blamed on one; what differs then needs no other cause. */
+/** Renders that must be equal without any change around them; if they differ, no other cause is needed. */
 const WITHOUT_CAUSE = ["rendered again", "loaded again"];
 
 /** Renders in this world and in each of the others, and returns the sections before the tail that differ (CACHING §4.6). */
@@ -86,7 +86,7 @@ type Requests = readonly (readonly SentSection[])[];
 const differences = (usual: Requests, other: Requests): readonly Difference[] =>
   usual.flatMap((sections, n) => differing(sections, other[n] ?? []).map((one) => ({ request: n + 1, ...one })));
 
-/** Each section that says something else; where other sections stand there, or in another order, the first one that does. */
+/** Each section whose text differs; if the sections themselves or their order differ, the first one that does. */
 function differing(
   usual: readonly SentSection[],
   other: readonly SentSection[],
@@ -130,8 +130,8 @@ const around = (text: string, at: number): string =>
   `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + AFTER)}${at + AFTER < text.length ? "…" : ""}`;
 
 /**
- * Everything before a request's tail: tools, system blocks, messages, and the form of the answer. What a live layer said in a message is left out: it
- * stays as it was said, and is not rendered again.
+ * Everything before a request's tail: tools, system blocks, messages, and the form of the answer. A live layer's text in a message is left
+ * out: it never changes, and is not rendered again.
  */
 export function sentSections({
   prefix,

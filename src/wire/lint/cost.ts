@@ -7,7 +7,7 @@ export interface Row {
   readonly at200cheap?: number;
 }
 
-/** The rows of CACHING §3.6 that a rule names. What an agent of Strata cannot do has no rule, and its row is not here. */
+/** The rows of CACHING §3.6 that a rule names. Mistakes that a Strata agent cannot make have no rule, and no row here. */
 export const MEASURED = {
   tools: { what: "tools shuffled every turn", at50: 8.06, at200: 9.82, at200cheap: 15.9 },
   seconds: { what: "status line with seconds at the front", at50: 4.59, at200: 6.94, at200cheap: 11.1 },
@@ -39,8 +39,8 @@ export interface Cost {
 const CHEAP = 0.05;
 
 /**
- * The measured multiplier of a row at so many turns (CACHING §3.6): between 50 and 200 turns on the line between the two
- * measurements, outside them the nearer one. With reads at 0.05 or below it is the one that was measured then, at 200 turns.
+ * The measured multiplier of a row at this many turns (CACHING §3.6): between 50 and 200 turns on the line between the two measurements,
+ * outside them the nearer one. With reads at 0.05 or below, it is the one measured for that price, at 200 turns.
  */
 export function measured(name: RowName, turns: number, { read }: Pick<Rates, "read">): Cost {
   const row: Row = MEASURED[name];
@@ -58,7 +58,7 @@ export function measured(name: RowName, turns: number, { read }: Pick<Rates, "re
 /** Two digits after the point: the tables have no more. */
 export const twoDigits = (value: number): number => Math.round(value * 100) / 100;
 
-/** What a thread holds beside its prefix, in tokens: a turn's events, all that a turn adds for the next, and what is never kept. */
+/** A thread's tokens besides its prefix: a turn's events, what a turn adds for the next, and what is never kept. */
 export interface Growth {
   readonly events: number;
   readonly grows: number;

@@ -48,7 +48,7 @@ const unstable: Check = ({ unstable: sections }) =>
     stands: `${worlds.join(", ")}: from byte ${byte} of it on (byte ${ofRequest} of request ${request}) ${JSON.stringify(one)} is ${JSON.stringify(other)}`,
   }));
 
-/** A tool that tells what is so now says `currently` of its answers: that is no claim about now. */
+/** A tool that returns current data uses `currently` for its answers: that is not a claim about now. */
 const textFindings: Check = (subject) =>
   subject.texts.flatMap(({ section, part, text }) =>
     lintText(text)
@@ -65,7 +65,7 @@ const textFindings: Check = (subject) =>
 /** The engine orders by scope, then by rank; within a scope the declaration decides (CACHING §4.1). */
 const changingAboveStable: Check = ({ layers }) =>
   layers.flatMap((layer, n) => {
-    // What is put behind another layer stands there on purpose.
+    // A layer placed behind another one is there on purpose.
     if (layer.mutability !== "versioned" || layer.after !== undefined) return [];
     const behind = layers
       .slice(n + 1)
@@ -148,7 +148,7 @@ const largeTail: Check = (subject) => {
   return [{ rule: "large-tail", section: "tail", stands, cost: { times, basis: "computed", message } }];
 };
 
-/** What stands behind the tail costs 1 where it would have been read at r in the next request; with a turn's new tokens at w. */
+/** Tokens behind the tail cost 1 instead of being read at r in the next request; a turn's new tokens cost w. */
 const tailBeforeEvents: Check = (subject) => {
   const { observed, rates, length, paidTwice } = subject;
   if (paidTwice === "nothing") return [];

@@ -6,7 +6,7 @@ export type Severity = "error" | "warning";
 /** One thing that lint looks for. */
 interface LintRule {
   readonly severity: Severity;
-  /** What it finds. */
+  /** The problem that it finds. */
   readonly finds: string;
   /** Why that costs. */
   readonly because: string;

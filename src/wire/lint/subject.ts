@@ -29,14 +29,14 @@ export interface ThreadLength {
   readonly from: "option" | "record" | "default";
 }
 
-/** What of a turn's new tokens is paid once more because the tail stands before the events: they, or the model's answer, too. */
+/** Which of a turn's new tokens are paid again because the tail comes before the events: only those, or the model's answer, too. */
 export type PaidTwice = "nothing" | "events" | "events and answer";
 
 /** All that the rules look at, as plain data. */
 export interface Subject {
   readonly texts: readonly PrefixText[];
   readonly layers: readonly Pick<Layer, "id" | "rank" | "scope" | "mutability" | "after">[];
-  /** The ledger's lines of tools and system, as they are sent with this model. */
+  /** The ledger's lines of tools and system, as sent with this model. */
   readonly prefix: readonly LedgerEntry[];
   /** Tokens that `budgets.system` gives the prefix, and those that its layers keep in any case. Left out: it has no such budget. */
   readonly system?: { readonly budget: number; readonly least: number };

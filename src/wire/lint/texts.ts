@@ -51,7 +51,7 @@ const ELSEWHERE = [
 /** The same as `condition`, there. */
 const CONDITION_ELSEWHERE =
   /(?<!\p{L})(?:wenn|falls|ob|sobald|bis|si|quand|lorsque|cuando|se|quando|als|wanneer|jeśli|gdy|если|когда|eğer)(?!\p{L})[^.;!?\n]*$|(?:如果|当|もし)[^。；！？\n]*$/iu;
-/** What is also said of things that hold always, within a sentence: "Los turnos son las 9:30". */
+/** Phrases that within a sentence also describe permanent facts: "Los turnos son las 9:30". */
 const AT_THE_START_ONLY = /^(?:son las|es la|sono le|são (?!agora)|jest (?!teraz))/iu;
 const ABOUT = "(?:request|turn|message|visit|session|conversation|call|round)";
 
@@ -84,13 +84,13 @@ const notShown = (_: string, before: string): boolean => !example(before);
 const instant = (_: string, before: string): boolean => !example(before) && !term(before);
 const claim = (_: string, before: string, after: string): boolean => !condition(before) && !isQuoted(before, after);
 
-/** A count that is told, not one that a rule waits for. */
+/** A count that is reported, not one that a rule waits for. */
 const tally = (words: string, before: string, after: string): boolean =>
   notShown(words, before) &&
   claim(words, before, after) &&
   !/\b(?:after|once|as soon as|than)\b[^.;!?\n]*$/i.test(before);
 
-/** A day relative to now that is told of something that was; of today, only of something that was last. */
+/** A day relative to now that describes a past event; today only if it describes the last one. */
 function happened(words: string, before: string, after: string): boolean {
   if (example(before) || !claim(words, before, after) || /\b(?:that|after|once|not|never)\b/i.test(before))
     return false;
