@@ -54,7 +54,7 @@ type SharedKeys<Keys extends AgentKeys> = {
   readonly [Name in keyof Keys as Keys[Name] extends { readonly shared: string } ? Name : never]: Keys[Name];
 };
 
-/** A schema for each key. Its type names none of them: what the core reads of a file knows no feature's key. */
+/** A schema for each key. Its type names none of them: the core knows no feature's key. */
 export const membersOf = (keys: AgentKeys, of: (key: AgentKey) => z.ZodType): Readonly<Record<never, never>> =>
   Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, of(key)]));
 
@@ -113,7 +113,7 @@ export function agentKey<Written extends z.ZodType>(
   return { written, stored, ...rules, freeze };
 }
 
-/** A key of which something else is kept than what is written, as the text of a file. */
+/** A key whose kept value differs from the written one, such as the text of a file. */
 export const frozenKey = <Written extends z.ZodType, Kept>(key: AgentKey<Written, Kept>): AgentKey<Written, Kept> =>
   key;
 
@@ -195,7 +195,7 @@ function jsonSchema(config: z.ZodType): Readonly<Record<string, unknown>> {
   return { $schema, title: "strata.yaml", description: "The agents of one Strata project.", ...schema };
 }
 
-/** The same as a program writes it: defaults may be left out. */
+/** The same as a program writes it: defaults may be omitted. */
 export type WrittenConfig<Keys extends AgentKeys> = z.input<typeof TOP> &
   WrittenKeys<SharedKeys<Keys>> & {
     readonly agents: Readonly<Record<string, z.input<typeof AGENT> & WrittenKeys<Keys>>>;

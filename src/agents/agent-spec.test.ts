@@ -35,7 +35,7 @@ const rich = (text: string): Agent =>
     ),
   );
 
-/** All of it is there, whatever may be left out. */
+/** All members present, including optional ones. */
 type Complete<T> = T extends string | number | boolean | null | readonly unknown[]
   ? T
   : T extends object
@@ -80,7 +80,7 @@ const rule: Complete<ToolRule> = {
   seconds: 3,
 };
 
-/** A value of a key's stored form: all of it is there that may be left out. */
+/** A value of a key's stored form, with all optional members present. */
 function wholeOf(form: z.core.$ZodType): unknown {
   if (form instanceof z.ZodOptional || form instanceof z.ZodExactOptional || form instanceof z.ZodReadonly)
     return wholeOf(form.unwrap());
@@ -149,7 +149,7 @@ describe("an agent's spec", () => {
       ...["budgets: {keep: 900, message: 70, turn: {maxCost: 0.25}, spend: {dollars: 5, per: month}}"],
     ];
     const agent = onlyAgent(loadYaml(yamlWith(layers, keys.map((key) => `    ${key}\n`).join(""))));
-    // Another one than before summaries were off by default: what is stored of `summaries` is what differs from the default.
+    // Changed since summaries became off by default: the stored `summaries` are what differs from the default.
     expect(agent.version).toBe("9b86896510c97ad1065420ba93a059796d088e3cb8bfb3dcac5bc046419483e8");
     expect(reviveAgent(agentSpec(agent), agent.version)).toEqual(agent);
   });

@@ -46,8 +46,8 @@ export function agentSpec(agent: Agent): string {
 }
 
 /**
- * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is, and `name` what it is called
- * now: one that was renamed keeps the version that it had under its first name.
+ * The agent of a stored spec, for threads that are pinned to it. `version` is the recorded one, and `name` the present one: a renamed agent
+ * keeps the version that it had under its first name.
  * @throws StrataError `record_broken` when the spec is not of that version or not a spec
  */
 export type Revive = (spec: string, version?: Digest, name?: AgentName) => Agent;
@@ -86,7 +86,7 @@ function parseSpec(form: typeof SPEC, spec: string): Agent {
   }
 }
 
-/** What only a Strata writes that knows more: another key, or another word where this one knows some. */
+/** What only a newer Strata writes: another key, or another word where this one knows some. */
 const NEWS: readonly z.core.$ZodIssue["code"][] = ["unrecognized_keys", "invalid_value", "invalid_union"];
 
 function newer(error: z.ZodError): StrataError {
@@ -115,7 +115,7 @@ type Paths<T> = T extends string | number | boolean | null | undefined
 const TEXT = z.string().transform(trusted);
 const APPEARANCE = z.enum(["whole", "line", "absent"]);
 
-/** A member that may be missing and is never `undefined`: what is written is what was read. */
+/** A member that may be missing and is never `undefined`: written unchanged from what was read. */
 const maybe = <T extends z.ZodType>(type: T): z.ZodExactOptional<T> => z.exactOptional(type);
 
 /** Any source: each feature declares what is kept of its own. */

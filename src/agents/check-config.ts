@@ -8,7 +8,7 @@ import { usualKind } from "./secret.ts";
 
 type ProviderConfig = Config["providers"][string];
 
-/** The report, and what is known of sources. */
+/** The report, and what is known about sources. */
 interface Checking extends Report {
   readonly sources: Sources;
 }

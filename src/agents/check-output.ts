@@ -11,8 +11,8 @@ const KEYWORDS = new Set([
 ]);
 
 /**
- * Found out now what a schema cannot say: in a turn it would be too late, the model would have been paid. A part without a type
- * would let anything pass, a pattern may take for ever on an answer made for it.
+ * Checks early what a schema cannot express: in a turn it would be too late, since the model would already be paid. A part without a type
+ * would let anything pass, and a pattern may run forever on an answer made for it.
  */
 export function checkOutput(output: JsonObject | undefined, path: Path, report: Report): void {
   if (output === undefined) return;

@@ -24,7 +24,7 @@ export const SAMPLING = z
   })
   .refine(oneOf, "either `temperature` or `topP`: several providers refuse or ignore the second");
 
-/** What every agent may say, whatever features there are, and what the rest of its declaration does not depend on. */
+/** Keys of every agent, whatever features there are, that do not depend on the rest of its declaration. */
 export const CORE_KEYS = {
   parameters: agentKey(
     SAMPLING.optional().describe(
@@ -69,5 +69,5 @@ declare module "../protocol/agent.ts" {
   interface Agent extends StoredKeys<typeof CORE_KEYS> {}
 }
 
-/** strata.yaml as a program writes it: defaults may be left out. */
+/** strata.yaml as a program writes it: defaults may be omitted. */
 export type ConfigInput<Keys extends AgentKeys> = WrittenConfig<Keys & typeof CORE_KEYS>;

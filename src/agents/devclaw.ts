@@ -12,9 +12,9 @@ type Translated = { readonly to: string } | { readonly next: string };
 /** The blueprint's files with what DevClaw's file says, and what happened to each of its keys. */
 export interface Translation {
   readonly files: ReadonlyMap<string, string>;
-  /** The agent's name, where the file has one. */
+  /** The agent's name, if the file has one. */
   readonly name?: string;
-  /** The variable that the model's provider looks for its key in, where the file names none. */
+  /** The variable in which the model's provider looks for its key, if the file names none. */
   readonly variable?: string;
   readonly keys: readonly TranslatedKey[];
 }
@@ -95,7 +95,7 @@ const objectEntries = (value: unknown): readonly (readonly [string, unknown])[] 
   value !== null && typeof value === "object" ? Object.entries(value) : [];
 
 interface AgentDraft {
-  /** Sets a key of the agent, and says so. */
+  /** Sets a key of the agent, and reports it. */
   readonly set: (path: Path, value: unknown) => Translated;
   readonly setLayer: (id: string, key: string, value: unknown) => Translated;
   readonly setTop: (path: Path, value: unknown) => Translated;
@@ -107,7 +107,7 @@ interface AgentDraft {
   /** Who runs the model, as long as no variable holds its key. */
   provider: string | undefined;
   name: string | undefined;
-  /** Whether the file says what is kept for the reply. */
+  /** Whether the file says what is reserved for the reply. */
   reserves: boolean;
   readonly skillFolders: string[];
 }
@@ -293,7 +293,7 @@ const NEXT: Readonly<Record<string, string>> = {
 const unknown = (key: string): string =>
   `Strata has no such key${meantKey(key)}; docs/configuration.md has all that an agent can have`;
 
-/** The key of DevClaw's that was meant, where one is near. */
+/** The DevClaw key that was probably meant, if one is similar. */
 function meantKey(key: string): string {
   const near = nearest(key, [...Object.keys(RULES), ...Object.keys(NEXT)]);
   return near === undefined ? "" : `; did you mean \`${near}\`?`;

@@ -156,7 +156,7 @@ function between(before: ReviewedLines, after: ReviewedLines): readonly LineChan
   );
 }
 
-/** Of all layers, by what the lock holds: an immutable one has its text beside its line. */
+/** Of all layers, according to the lock: an immutable one has its text beside its line. */
 function reviewed({ layers, lines = new Map() }: Locked): ReviewedLines {
   const agents = new Set([...layers.keys(), ...lines.keys()]);
   return new Map(

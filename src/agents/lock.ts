@@ -157,8 +157,8 @@ function lockedLayers(project: Project): LockedLayers {
 }
 
 /**
- * Agents that have another name now, by the locked one: most of what was locked is found under a name that was not. Told as that, not as
- * one agent that is gone and one that is new, with all their texts.
+ * Renamed agents, by the locked name: most of the locked texts are found under a new name. Reported as a rename, not as one removed and one
+ * new agent with all their texts.
  */
 function renamedIn(locked: LockedLayers, found: LockedLayers): ReadonlyMap<string, string> {
   const renamed = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
-// By its default: an old Node has no `registerHooks`, and would end while it links this instead of saying what it lacks.
+// The default import: an old Node has no `registerHooks`, and would fail to link this instead of reporting what it lacks.
 import nodeModule, { type ResolveHookContext } from "node:module";
 import { relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -20,7 +20,7 @@ interface GraphReading {
 const readings = new Map<string, GraphReading>();
 /** The addresses that were given out, and for which reading. */
 const givenAddresses = new Map<string, GraphReading>();
-/** The same without marks: CommonJS tells its bare path when it requires something. */
+/** The same without marks: CommonJS gives only its bare path when it requires something. */
 const bare = new Map<string, GraphReading>();
 
 /** The modules of a project at their present addresses. */
@@ -99,7 +99,7 @@ function isOf(file: string, { folder }: GraphReading): boolean {
 
 let hooked = false;
 
-/** Once for the program. Whatever is imported by others goes its usual way. */
+/** Once for the program. Imports by other files are not affected. */
 function hook(): void {
   if (hooked) return;
   hooked = true;

@@ -70,7 +70,7 @@ async function namespaceOf(file: string, address: string, folder: string): Promi
 
 function describeThrown(thrown: unknown): { readonly message: string; readonly code: unknown } {
   if (!(thrown instanceof Error)) return { message: String(thrown), code: undefined };
-  // Node tells the place of a syntax error in the first line of its stack, as `file:line`.
+  // Node gives the place of a syntax error in the first line of its stack, as `file:line`.
   const line = thrown instanceof SyntaxError ? /^[^\n]*?:(\d+)\n/.exec(thrown.stack ?? "")?.[1] : undefined;
   const [message = ""] = thrown.message.split("\n");
   return { message: line === undefined ? message : `line ${line}: ${message}`, code: "code" in thrown && thrown.code };
@@ -79,7 +79,7 @@ function describeThrown(thrown: unknown): { readonly message: string; readonly c
 const moduleFailed = (file: string, why: string, cause?: unknown): StrataError =>
   new StrataError("module_failed", `the module ${file} cannot be used: ${why}`, { file }, cause);
 
-// Node takes the types of a module away without reading them: what they promise is looked at here.
+// Node strips a module's types without checking them: what they promise is checked here.
 const TOOL = z.looseObject({
   schema: z.object({ name: z.string(), description: z.string() }),
   effect: z.enum(["none", "store", "external"]),

@@ -89,7 +89,7 @@ export interface Declarations<Keys extends AgentKeys> {
    */
   readonly projectInCode: (config: ConfigInput<Keys>, reading: ReadOptions & { readonly folder: string }) => Project;
   /**
-   * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is.
+   * The agent of a stored spec, for threads that are pinned to it. `version` is the recorded one.
    * @throws StrataError `record_broken` when the spec is not of that version or not a spec, `store_newer` for another Strata's
    */
   readonly reviveAgent: Revive;
@@ -141,7 +141,7 @@ function projectOf(source: YamlSource, place: ProjectSource): Project {
   const providers = readProviders(config.providers, environment, asked);
   const secrets = readSecrets(config.secrets, environment, asked);
   const servers = readServers(config.agents, { keys, environment, report: asked });
-  // Never left out: a record would be looked for in another place.
+  // Always read: otherwise a record would be looked for in another place.
   const store = readStore(config.store, environment, report);
   const hidden = [...secretsOf(providers), ...secretsOfStore(store), ...secrets.values(), ...servers.values()];
   for (const agent of agents) for (const secret of hidden) checkSecret(agent, secret, report);
@@ -183,7 +183,7 @@ const withoutMissing = (report: Report): Report => ({
   },
 });
 
-/** Where a module is. That it is a file is found out now, with its line; what it holds, when it is loaded. */
+/** A module's path. That it is a file is checked now, with its line; its content, when it is loaded. */
 function moduleFile(folder: string, path: string, at: Path, report: Report): string {
   const file = resolve(folder, path);
   const said = statSync(file, { throwIfNoEntry: false });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { REFERENCE, SECRET_FORM, tokens } from "./schema-parts.ts";
 
-/** The APIs that Strata speaks by itself. */
+/** The APIs that Strata supports itself. */
 export const PROVIDER_KINDS = ["anthropic", "openai", "openrouter", "bedrock", "openai-compatible"] as const;
 
 /** Where a secret comes from. */

@@ -39,7 +39,7 @@ export class Secret {
 /** How to reach one provider. */
 export interface Provider {
   readonly kind: (typeof PROVIDER_KINDS)[number] | "package";
-  /** None: the server wants none. */
+  /** Absent if the server needs none. */
   readonly key?: Secret;
   /** For `kind: bedrock`: the region of AWS. */
   readonly region?: string;
@@ -85,7 +85,7 @@ export function joinEnvironment(env: Environment, dotenv: string | undefined): J
   return Object.assign(known, { blank });
 }
 
-/** The providers with their keys: what the environment alone says, and above it what strata.yaml declares. */
+/** The providers with their keys: from the environment alone, overridden by strata.yaml. */
 export function readProviders(
   config: Config["providers"],
   environment: JoinedEnvironment,
@@ -160,7 +160,7 @@ function anthropicUrl(environment: ReadonlyMap<string, string>): Pick<Provider, 
   return { url: URL.canParse(url) && new URL(url).pathname === "/" ? `${url.replace(/\/$/, "")}/v1` : url };
 }
 
-/** Bedrock as AWS's own programs find it: a key of Bedrock's, else an access key, which signs. */
+/** Bedrock as AWS's own programs find it: a Bedrock key, otherwise an access key, which signs. */
 function bedrockIn(environment: ReadonlyMap<string, string>): Provider {
   const secret = (name: string): Secret | undefined => {
     const value = environment.get(name);
@@ -228,7 +228,7 @@ export function readSecrets(
   return frozenMap(secrets);
 }
 
-/** The servers that features' keys name by a variable: what it holds may have a key in it. */
+/** The servers that features' keys name by a variable: its value may contain a key. */
 export function readServers(
   agents: Readonly<Record<string, unknown>>,
   { keys, environment, report }: SecretOptions,
@@ -255,7 +255,7 @@ interface SecretOptions {
   readonly report: Report;
 }
 
-/** Where all is kept: as `STRATA_STORE` says, else the file. All of it is a secret to whoever prints it. */
+/** The store's address: from `STRATA_STORE`, otherwise the file. All of it is treated as a secret in output. */
 export function readStore(
   declared: string | undefined,
   environment: JoinedEnvironment,

@@ -3,13 +3,13 @@ import { SHORTEST_SECRET, StrataError, spellings, suggestion, type Vault } from 
 import type { Project } from "./project.ts";
 import { secretsOf, secretsOfStore } from "./secret.ts";
 
-/** The secrets of these projects: what modules may ask for, and what is looked for in all that they answer. */
+/** The secrets of these projects: those that modules may ask for, and those searched for in all their answers. */
 export function vaultOf(projects: readonly Project[]): Vault {
   const named = new Map(projects.flatMap(({ secrets }) => [...secrets]));
   const keys = projects.flatMap(({ providers }) => secretsOf(providers));
   const servers = projects.flatMap((project) => [...project.servers.values()]);
   const stores = projects.flatMap(({ store }) => secretsOfStore(store));
-  // The longest first: where one value begins with another, the whole of it goes.
+  // Longest first: if one value begins with another, the whole of it is hidden.
   const hidden = [...named.values(), ...keys, ...servers, ...stores]
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
     .sort((a, b) => b.reveal().length - a.reveal().length);
@@ -64,7 +64,7 @@ function valuesIn(text: string, forms: readonly string[]): readonly { from: numb
   return apart;
 }
 
-/** Where the first value begins that is not there to its end. No value that is whole is cut by that. */
+/** The start of the first incomplete value at the end. No complete value is cut by that. */
 function settledIn(text: string, forms: readonly string[]): number {
   let at = text.length;
   for (const form of forms) {

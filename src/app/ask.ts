@@ -40,7 +40,7 @@ interface Asker {
 export interface Answer extends AsyncIterable<TurnEvent> {
   /**
    * The whole reply, once it is committed.
-   * @throws StrataError what the turn failed of; `thread_busy` where another program holds the conversation for minutes
+   * @throws StrataError the turn's error; `thread_busy` if another program holds the conversation for minutes
    */
   reply(): Promise<string>;
 }
@@ -92,7 +92,7 @@ const WANTED: Readonly<Record<keyof (Asker & Words & PayloadFor), Wanted>> = {
   signal: { form: "object", next: "an AbortSignal" },
 };
 
-/** @throws StrataError `invalid_input`; `no_listener` where a payload names no agent */
+/** @throws StrataError `invalid_input`; `no_listener` if a payload names no agent */
 function resolveAgent({ runtime, actor }: Caller, question: Question): AgentName {
   checkGiven("ask", { ...question }, WANTED);
   const { agent } = question;
@@ -121,12 +121,12 @@ async function* askAgent({ runtime, actor }: Caller, question: Question, agent: 
       yield event;
     }
   } catch (thrown) {
-    // Whoever reads the events has heard of it.
+    // A reader of the events has already seen it.
     if (!hasFailed) throw thrown;
   }
 }
 
-/** @throws StrataError what the turn failed of */
+/** @throws StrataError the turn's error */
 async function replyOf(turn: AsyncIterable<TurnEvent>): Promise<string> {
   let reply: string | undefined;
   // Read to its end, so that the reply counts as delivered.

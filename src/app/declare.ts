@@ -217,7 +217,7 @@ export function checkReload(old: readonly Project[], fresh: readonly Project[]):
     const message = `the organization was ${was} at the start and is ${is} now; restart Strata to change it`;
     throw new StrataError("config_invalid", message, { was, is });
   }
-  // Law 2: also with a new lock, an immutable layer stays what it was for as long as the program runs.
+  // Law 2: even with a new lock, an immutable layer stays unchanged as long as the program runs.
   const changed = fresh.filter((project, n) => immutableText(project) !== immutableText(old[n] ?? project));
   if (changed.length === 0 && fresh.length === old.length) return;
   const files = changed.map((project) => project.file);
@@ -263,7 +263,7 @@ function modelsOf(
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
     if (agent.layers.length === 0) return NO_MODEL;
-    // A run that goes on names the model that it began with.
+    // A continued run names the model that it began with.
     const isGiven = given !== undefined && (agent.model === undefined || agent.model === given.ref);
     if (isGiven) return wire === undefined ? given : { ...given, wire };
     if (agent.model === undefined && nameOf(agent) === USUAL_SERVED) {

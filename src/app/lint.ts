@@ -47,13 +47,13 @@ export interface LintOptions extends Pick<PlacedOptions, "folder" | "data" | "en
   readonly record?: string;
   /** Only this agent. */
   readonly agent?: AgentName;
-  /** How long threads are, instead of what the record tells. */
+  /** How long threads are, instead of the recorded length. */
   readonly turns?: number;
   /** The model whose cache is meant, instead of the agent's own. */
   readonly model?: ModelRef;
 }
 
-/** A finding with the place where a person can put it right. */
+/** A finding with the place where a person can fix it. */
 export interface PlacedFinding extends LintFinding {
   readonly place?: FilePlace;
 }
@@ -194,7 +194,7 @@ function systemOf({ layers, budgets }: Agent, prefix: readonly LedgerEntry[]): P
   return { system: { budget: budgets.system, least } };
 }
 
-/** That a mode sends more of the declared texts than a larger one: whoever asks for less gets more. */
+/** Warns that a mode sends more of the declared texts than a larger one. */
 function modeWarnings(agent: Agent, count: CountTokens): readonly TextWarning[] {
   const sizeIn = ({ source, line, modes }: Layer, mode: Mode): number => {
     const text = source.kind === "text" ? source.text : "";

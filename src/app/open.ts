@@ -44,7 +44,7 @@ export interface Reloaded {
   readonly modules: readonly string[];
 }
 
-/** All parts of Strata together: the runtime, and what the CLI and the HTTP server need besides. */
+/** All parts of Strata together: the runtime, and what the CLI and the HTTP server also need. */
 export interface App {
   readonly runtime: Runtime;
   /** The operator at this machine, who may do everything; `allow` makes other actors for the functions of `runtime`. */
@@ -96,7 +96,7 @@ export interface App {
   readonly organizations: () => Promise<readonly OrgId[]>;
   /** Every thread that is held, and whether its holder still lives; unknown for another machine. */
   readonly leases: (org: OrgId) => Promise<readonly (HeldThread & { readonly alive: boolean })[]>;
-  /** Why no turn can be committed any more, in a sentence. Nothing where all is well. */
+  /** Why no turn can be committed any more, in a sentence. Undefined if all is well. */
   readonly trouble: Store["trouble"];
   /** Copies all data but the workspaces into a new file, while others write. @throws StrataError `invalid_input`, `file_not_found` */
   readonly backup: Store["backup"];
@@ -230,7 +230,7 @@ function joined(options: PlacedOptions, joining: Joining): App {
       checkReload(now.projects, fresh);
       now = await declaredBy(fresh, options, { store, disk, operations });
       current.declared = now;
-      // Another embedder begins at once; where that fails, the next turn tells.
+      // Another embedder begins at once; if that fails, the next turn reports it.
       for (const agent of now.agents) vectors.later(agent).catch(() => undefined);
       changed({ kind: "projects", ids: now.agents.map(({ name }) => name) });
       return { modules: now.modulesAnew };

@@ -42,7 +42,7 @@ export interface PlacedOptions extends AppOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What each option must be, and for what it is. */
+/** What each option must be, and its purpose. */
 const OPTIONS: Readonly<Record<keyof AppOptions, Wanted>> = {
   folder: { form: "text", next: "the folder with strata.yaml" },
   data: { form: "text", next: "the folder for the database and the workspaces, created if it is missing" },
@@ -65,7 +65,7 @@ export function placed(options: AppOptions = {}): PlacedOptions {
   return { ...options, folder, data: options.data ?? join(folder, ".strata"), env };
 }
 
-/** A value that a program gives: its form, and what it is for. */
+/** A value given by a program: its form, and its purpose. */
 export interface Wanted {
   readonly form: "text" | "object" | "list" | "boolean" | "any";
   readonly next: string;
@@ -74,7 +74,7 @@ export interface Wanted {
 
 /**
  * Checks what a program without types, or with wrong ones, gives to a function of ours, as strictly as strata.yaml is read.
- * @throws StrataError `invalid_input` with the name, the value and what is wanted
+ * @throws StrataError `invalid_input` with the name, the value and what is expected
  */
 export function checkGiven(
   to: string,

@@ -6,7 +6,7 @@ import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
 import { loadProject, projectInCode } from "./entry/agents.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
 
-/** The projects there are: those of the program or the folder, else the shipped blueprints. */
+/** The projects: those of the program or the folder, otherwise the shipped blueprints. */
 export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Project[] {
   const { folder, env, config, mustDeclare = false, recordOnly = false } = options;
   if (config !== undefined) return [projectInCode(config, { folder, env, recordOnly })];
@@ -20,7 +20,7 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
   }
 }
 
-/** The address of the store: the first one that a project declares, else the file in the data folder. */
+/** The address of the store: the first one that a project declares, otherwise the file in the data folder. */
 export const storeAddress = (projects: readonly Project[], data: string): string =>
   projects.find(({ store }) => store !== undefined)?.store?.reveal() ?? recordFile(data);
 
@@ -36,7 +36,7 @@ export function storeAt({ data, ...options }: PlacedOptions): string | undefined
   } catch (thrown) {
     const isWrong = thrown instanceof StrataError && /^(?:config_invalid|secret_missing)$/.test(thrown.code);
     if (file === undefined && isWrong) throw thrown;
-    // Opening the project reports what is wrong with the declaration.
+    // Opening the project reports the declaration's problems.
     return file;
   }
 }
@@ -45,7 +45,7 @@ export function storeAt({ data, ...options }: PlacedOptions): string | undefined
 export const isOwn = ({ folder }: Project): boolean =>
   !blueprintNames().some((name) => blueprintFolder(name) === folder);
 
-/** How a provider is reached: the first project that declares it says so. */
+/** How to reach a provider: as the first project that declares it says. */
 export function accessOf(projects: readonly Project[]): Secrets {
   return (name) => {
     for (const { providers, folder } of projects) {

@@ -14,7 +14,7 @@ export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions 
 const DRAIN = 10_000;
 
 /**
- * Serves the runtime over HTTP to whoever has the operator's token, and runs the background work.
+ * Serves the runtime over HTTP to holders of the operator's token, and runs the background work.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
 export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {

@@ -1,6 +1,6 @@
 import type { Change, Claim, Store, StorePart } from "../store/index.ts";
 
-/** The same store, which tells what has changed after this program has stored something that others may be waiting for. */
+/** The same store, which also reports a change after this program has stored something that others may be waiting for. */
 export function telling(store: Store, tell: (change: Change) => void): Store {
   const after = async <T>(kept: Promise<T>, changeOf: (result: T) => Change): Promise<T> => {
     const result = await kept;

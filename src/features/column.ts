@@ -19,21 +19,21 @@ interface ScopedItem<Id extends string> {
 
 /** A field that a feature adds to each thread of `thread list`, or to `turn show`. */
 export interface Column<Id extends string, Schema extends z.ZodType = z.ZodType> {
-  /** The field of the answer, and what it is called on the page. */
+  /** The name of the answer's field. */
   readonly name: string;
   /** The field's content, with its sentence for the doors' pages. */
   readonly schema: Schema;
-  /** The values by id, read at once for rows of one agent, whose `scope` has no contact. A row that is left out has no value. */
+  /** The values by id, read at once for rows of one agent, whose `scope` has no contact. An absent row has no value. */
   readonly read: (
     looking: Looking,
     scope: Scope,
     rows: readonly ScopedItem<Id>[],
   ) => Promise<ReadonlyMap<string, z.output<Schema> & {}>>;
-  /** What people read; a column that is empty everywhere is left out. */
+  /** What people read; a column that is empty everywhere is omitted. */
   readonly show: (value: z.output<Schema>) => string;
 }
 
-/** The columns of features, by where they are shown. */
+/** The columns of features, grouped by the place that shows them. */
 export interface Columns {
   readonly threads: readonly Column<ThreadId>[];
   readonly turns: readonly Column<TurnId>[];

@@ -14,7 +14,7 @@ export interface CommandPart<Field extends string> {
   readonly names?: Readonly<Partial<Record<Field, string>>>;
   /** A text read from a file or, as `-`, from stdin: if it is one of the words, that names the file, otherwise `--file` may. */
   readonly file?: Field;
-  /** Which file is meant where that word names a folder, and the field that takes the folder's others: their texts, by path. */
+  /** The main file if that word names a folder, and the field that takes the folder's other files: their texts, by path. */
   readonly folder?: { readonly main: string; readonly others?: Field };
   /** The field that takes the name of that file. */
   readonly fileName?: Field;
@@ -24,18 +24,18 @@ export interface CommandPart<Field extends string> {
   readonly contact?: "me" | "me or own";
   /** A word that may be omitted or given as `-`; it is then read from stdin. */
   readonly stdin?: Field;
-  /** Lists whose values are written `NAME=TEXT`, and what each such value is. Where one is given, nothing is read from stdin. */
+  /** Lists whose values are written `NAME=TEXT`, and the meaning of each value. If one is given, stdin is not read. */
   readonly pairs?: Readonly<Partial<Record<Field, (name: string, text: string) => unknown>>>;
   /** Defaults on the command line for fields that other doors require. */
   readonly usual?: Readonly<Partial<Record<Field, string>>>;
   /** One command line each, without `strata`. */
   readonly examples: readonly string[];
   readonly opens: Opens;
-  /** What would be gone for good: it is done with `--yes` only, else refused with this sentence. */
+  /** What would be lost for good: it requires `--yes`, and is otherwise refused with this sentence. */
   readonly confirm?: string;
   /** Of several agents, the one that is meant has to be named: the first is not taken for granted. */
   readonly namesAgent?: true;
-  /** A word that is the same command by itself: `ask` for `message send`. */
+  /** A word that is an alias of the command: `ask` for `message send`. */
   readonly alias?: string;
   /** Fields that only programs need: they are not options. */
   readonly without?: readonly Field[];

@@ -47,7 +47,7 @@ export interface OpenedFeature {
   readonly api?: (deps: ApiDeps) => OpenedApi;
 }
 
-/** In what a runtime over a shadow differs from this one. */
+/** How a runtime over a shadow differs from this one. */
 export interface ShadowParts extends Pick<Parts, "store" | "clock"> {
   /** The tools under their names in the runtime; `made` are those of the features, over its store. */
   readonly toolsOf: (made: Toolset) => Toolset;

@@ -21,7 +21,7 @@ export const line = (): z.ZodString =>
 
 const says = (most: number): z.ZodString => z.string().max(most).regex(/\S/, "a text that says something");
 
-/** A path that leads nowhere but down. `message` is what a refusal names. */
+/** A path that only leads down. `message` is the name in a refusal. */
 export const pathBelow = (says: string): z.ZodString =>
   z
     .string()
@@ -113,7 +113,7 @@ export const NEXT = {
   next: z.string().optional().describe("Where the list continues: pass it as `after`. Left out at the end."),
 } as const;
 
-/** Where a list continues that may have more than this page of it. */
+/** Where a list continues if it may have more than this page. */
 export function nextAfter<T>(
   page: readonly T[],
   limit: number,

@@ -61,7 +61,7 @@ export interface DoorCall {
 
 /** The actor of a call, and how it is kept informed. */
 export interface Call<May extends Action> extends DoorCall {
-  /** Its role may do what the operation is for. */
+  /** Its role may perform the operation. */
   readonly actor: Allowed<May>;
 }
 
@@ -89,8 +89,8 @@ export type Lines = readonly string[] | Promise<readonly string[]>;
 
 export interface Declared<In extends z.ZodObject, May extends Action> {
   /**
-   * Noun and verb: `approval.list` is `strata approval list`, and `approval_list` for programs that speak MCP. One word is a command
-   * by itself: `usage` is `strata usage`.
+   * Noun and verb: `approval.list` is `strata approval list`, and `approval_list` for programs that speak MCP. A single word is a command:
+   * `usage` is `strata usage`.
    */
   readonly name: string;
   /** What it does, for every door: `List …`. Lists of commands show the first sentence. */
@@ -100,7 +100,7 @@ export interface Declared<In extends z.ZodObject, May extends Action> {
   /** The route; a name in braces is the field of that name. Left out for what concerns the files and all the data of this machine. */
   readonly at?: `${"GET" | "POST" | "DELETE"} /v1/${string}`;
   readonly takes: In;
-  /** Left out where only programs have a use for it. */
+  /** Absent if only programs need it. */
   readonly command?: CommandPart<keyof z.input<In> & string>;
 }
 
@@ -108,7 +108,7 @@ export interface Declared<In extends z.ZodObject, May extends Action> {
 interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>, May extends Action>
   extends Declared<In, May> {
   readonly gives: Out;
-  /** The one field of the answer that `--json` prints, where the answer has that list. */
+  /** The one field of the answer that `--json` prints, if the answer has that list. */
   readonly list?: keyof z.input<Out> & string;
   /** Features add fields to each row of that list, or to the answer itself: `run` reads them with `withColumns`. */
   readonly columns?: "threads" | "turns";
@@ -117,7 +117,7 @@ interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends
   readonly show: (value: Value, printing: Printing<z.output<In>, May>) => Lines;
   /** Suggested next steps: beside the result, not part of it. */
   readonly hints?: (value: Value, printing: Printing<z.output<In>, May>) => readonly string[];
-  /** What could not be done, while the rest was: told beside the result, and a command ends with the first one's code. */
+  /** Partial failures, reported beside the result; a command exits with the first one's code. */
   readonly faults?: (value: Value, printing: Printing<z.output<In>, May>) => readonly StrataError[];
   /** A turn that follows at once if the caller watches: a command runs it; over HTTP, what it would answer waits. */
   readonly follows?: (world: OperationContext, value: Value, call: Call<May>) => AsyncIterable<TurnEvent>;
@@ -173,7 +173,7 @@ export interface Answer {
   /** As `--json` prints it. */
   readonly json: unknown;
   readonly lines: (page: Page) => Lines;
-  /** Where a list continues that may have more than this page of it. */
+  /** Where a list continues if it may have more than this page. */
   readonly next?: string;
   readonly hints: (page: Page) => readonly string[];
   readonly faults: (page: Page) => readonly StrataError[];
@@ -369,7 +369,7 @@ export function fileOperation<In extends z.ZodObject, const May extends Action>(
   };
 }
 
-/** The role is checked before the input is parsed: whoever may not do it learns nothing of its form. */
+/** The role is checked before the input is parsed, so that a refused actor learns nothing about its form. */
 export function admitted<In extends z.ZodObject, May extends Action>(
   { may, takes }: Pick<Declared<In, May>, "may" | "takes">,
   { values, naming }: RawInput,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { didYouMean, StrataError, suggestion } from "../protocol/index.ts";
 
-/** How the fields of an operation are called at the door where they came in. */
+/** The names of an operation's fields at the door they came through. */
 export interface Naming {
   /** A field in a sentence: "`limit` in the query", "`--limit`". */
   readonly field: (name: string) => string;
@@ -45,7 +45,7 @@ function describeIssue(issue: z.core.$ZodIssue, values: unknown, { naming, field
 
 const UNITS: Readonly<Record<string, string>> = { string: " characters long", array: " values" };
 
-/** Our own fields say in their message what they must be; the rest is what zod knows. */
+/** Our own fields have a message with what they must be; for the rest, zod's information is used. */
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -68,7 +68,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** A value as far as a sentence needs it. */
+/** A value, shortened for a sentence. */
 function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
@@ -87,7 +87,7 @@ export interface FieldShape {
   readonly type: "text" | "number" | "flag" | "list";
 }
 
-/** A schema's fields as JSON Schema, each with what is said of it. */
+/** A schema's fields as JSON Schema, each with its description. */
 export interface InputSchema {
   readonly type: "object";
   readonly properties: Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ export interface InputSchema {
   readonly additionalProperties: false;
 }
 
-/** Fields with a default may be left out. */
+/** Fields with a default may be omitted. */
 export function inputSchemaOf(takes: z.ZodObject): InputSchema {
   const fields = fieldsOf(takes);
   const schemas = new Map(Object.entries<z.ZodType>(takes.shape));

@@ -13,7 +13,7 @@ interface ReadFile {
   readonly size: number;
 }
 
-/** How files are read. Nothing is thrown for what is not there. */
+/** How files are read. A missing file does not throw. */
 export interface FileReader {
   /** @throws Error with a sentence if it is not text, or may not be read */
   readonly read: (path: string, most: number) => Promise<ReadFile | undefined>;
@@ -77,7 +77,7 @@ async function readTextFile(path: string, most: number): Promise<ReadFile> {
 
 function utf8(bytes: Uint8Array): string {
   try {
-    // The last character may be cut in two: then it is left out.
+    // The last character may be cut in two: then it is dropped.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     throw new Error("it is not UTF-8; save it as UTF-8");
@@ -91,7 +91,7 @@ export function isInside(folder: string, file: string): boolean {
 }
 
 /**
- * The folder that a project's files may be read from: as declared, else the nearest with a `.git` above strata.yaml, else that of
+ * The folder that a project's files may be read from: as declared, otherwise the nearest with a `.git` above strata.yaml, otherwise that of
  * strata.yaml itself.
  */
 export async function rootOf(reader: FileReader, folder: string, declared?: string): Promise<string> {
@@ -103,7 +103,7 @@ export async function rootOf(reader: FileReader, folder: string, declared?: stri
   }
 }
 
-/** From the folder up to the root, the nearest first; the root alone where the folder is not in it. */
+/** From the folder up to the root, nearest first; only the root if the folder is not in it. */
 export function upTo(root: string, folder: string): readonly string[] {
   const start = resolve(folder);
   if (!isInside(root, start)) return [root];
@@ -192,10 +192,10 @@ function moment(reading: Promise<unknown>, timer: Timer, milliseconds = PATIENCE
   return promise.finally(cancel);
 }
 
-/** Milliseconds that the first read of a program is worth: what it needs is loaded with it. */
+/** Milliseconds to wait for a program's first read, which also loads its dependencies. */
 const FIRST = 2_000;
 
-/** Waits for what an agent reads the first time in a program, before its sources have a deadline. */
+/** Waits for an agent's first read in a program, before its sources have a deadline. */
 export function firstWait({ timer }: Pick<ProjectDisk, "timer">) {
   const known = new WeakMap<Agent, CacheUse | undefined>();
   return {

@@ -12,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import { list, TIME } from "./fields.ts";
 
-// The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
+// The shapes of answers, as in the OpenAPI document. They are those of `--json` on the command line.
 
 const TRUST = z.enum(TRUSTS);
 const PARTS = list(z.unknown()).describe("Parts: texts, pictures, files.");

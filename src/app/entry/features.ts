@@ -238,7 +238,7 @@ export const errorCodes = async (): Promise<readonly string[]> => (await allErro
 /** The operations of all features. */
 export const allOperations = async (): Promise<readonly Operation[]> => {
   const features = await allFeatures();
-  // Whoever reads the list of features needs no engine for it.
+  // Reading the list of features does not need the engine.
   const { columnsOf, givingColumns } = await import("../../features/index.ts");
   const columns = columnsOf(features);
   return features.flatMap(({ operations }) => operations.map((one) => givingColumns(one, columns)));

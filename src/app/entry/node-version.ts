@@ -1,6 +1,6 @@
 /**
- * Imported for its effect, and before all else: in a Node that is too old the rest cannot even be linked, and whoever runs it would be
- * shown a stack of ours. So this file imports nothing, and says in one sentence what is needed.
+ * Imported for its effect, and before everything else: in a Node that is too old the rest cannot even be linked, and the user would see an
+ * internal stack. So this file imports nothing, and says in one sentence what is needed.
  */
 
 /** The message for a Node that is too old: it neither runs TypeScript directly nor supports hooks that resolve modules. */

@@ -27,7 +27,7 @@ export interface ProjectLock {
   readonly layers: ReadonlyMap<string, number>;
   /** The agents whose code it locks. */
   readonly handlers: ReadonlySet<string>;
-  /** The first agent that people can write to, or the first where they can write to none. */
+  /** The first agent that people can write to, or simply the first if they can write to none. */
   readonly first: string | undefined;
   /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
   readonly payments: ReadonlyMap<string, number>;

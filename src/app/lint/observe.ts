@@ -32,7 +32,7 @@ export async function observe(
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
   const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));
-  // Where the agent says no more than `auto`, the cheaper way is taken anyway.
+  // If the agent only says `auto`, the cheaper way is used anyway.
   const recall = way === "search" ? await recalled(store, newest, { turns: turns.flat(), layers, count }) : undefined;
   const mixed = mixedModels(turns);
   const turn = newTokens(turns);

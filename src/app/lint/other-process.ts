@@ -1,6 +1,6 @@
 /**
- * The other process of lint: it loads the project again, under another clock, time zone or language, and tells what each agent's
- * first requests are made of. It is started by `worlds.ts` and spoken to over its channel only.
+ * The other process of lint: it loads the project again, under another clock, time zone or language, and reports what each agent's first
+ * requests are made of. `worlds.ts` starts it and talks to it over its channel only.
  */
 
 import { asStrataError, type ModelRef } from "../../protocol/index.ts";

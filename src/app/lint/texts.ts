@@ -35,14 +35,14 @@ function wordsIn(schema: Json, section: string, path: string): readonly PrefixTe
   });
 }
 
-/** Where a person can put it right. */
+/** Where a person can fix it. */
 export interface FilePlace {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The file and line of what was found in a layer's text; none for tools, whose texts are made by programs. */
+/** The file and line of a finding in a layer's text; undefined for tools, whose texts are made by programs. */
 export function placeOf(
   { section, part, spot }: LintFinding,
   agent: Agent,

@@ -6,7 +6,7 @@ import type { TextWarning } from "../entry/texts.ts";
 
 /** Of how many of an agent's newest threads the running transcripts are read. */
 const LOOKED_AT = 50;
-/** Fewer turns say little about what is never called. */
+/** Fewer turns say little about unused tools. */
 const LEAST_TURNS = 20;
 /** Tools that a smaller share of conversations calls are worth deferring. */
 const RARE = 0.2;

@@ -58,7 +58,7 @@ const optionsOf = ({ options, parent }: Command) =>
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** A word to complete, and what it is for. */
+/** A word to complete, and its description. */
 interface Word {
   readonly word: string;
   readonly description: string;
@@ -93,7 +93,7 @@ const commandsOf = (all: readonly Words[]): string =>
     .map(({ path }) => JSON.stringify(path))
     .join("|");
 
-/** Walks the words before the cursor: what is a command below the one so far becomes part of it. */
+/** Walks the words before the cursor: a subcommand of the command so far becomes part of it. */
 function bash(all: readonly Words[]): string {
   const line = (words: readonly Word[]): string => JSON.stringify(words.map(({ word }) => word).join(" "));
   const cases = all.map(

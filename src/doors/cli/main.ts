@@ -4,8 +4,8 @@
  * bootstrap can import it instead of starting another process.
  */
 
-// Providers' packages read the environment while they are loaded, and refuse an address that is set to nothing. Here, as everywhere
-// in Strata, what is set to nothing is not set.
+// Providers' packages read the environment while they are loaded, and refuse an empty address. Here, as everywhere in Strata, an empty
+// variable counts as not set.
 for (const name of ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"]) if (process.env[name] === "") delete process.env[name];
 
 // All else is imported behind this: an old Node cannot even link it.

@@ -92,7 +92,7 @@ const MORE = [
 
 const NOUNS = FEATURES.flatMap(({ nouns }) => Object.keys(nouns));
 
-/** The rest, in groups; what a feature brings and no group names is among the others. */
+/** The rest, in groups; a feature's command that no group names is among the others. */
 function groups(): readonly (readonly [string, string])[] {
   const grouped = new Set<string>([...FIRST.map(([name]) => name), ...MORE.flatMap(([, names]) => names.split(", "))]);
   const others = NOUNS.filter((noun) => !grouped.has(noun));

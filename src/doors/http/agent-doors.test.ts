@@ -52,7 +52,7 @@ function declared() {
   }
 }
 
-/** The server over an agent that lives by itself, and says so. */
+/** The server over an agent that lives by itself and reports it. */
 async function living() {
   const stand = await httpFixture(["I live.", "I live on."], {}, declared());
   const send = (line: string, body: object) => stand.json(`POST /v1/agents/automaton/${line}`, { body });
@@ -83,7 +83,7 @@ async function propose(store: Store, text: string, contact: string): Promise<voi
   await store.editText(scope, edit, Date.now());
 }
 
-/** The answer is a good one and has the shape that the OpenAPI document tells, and nothing beside it. */
+/** The answer is successful and has exactly the shape in the OpenAPI document. */
 function shaped({ status, body }: Json, line: string): void {
   const [method, url = ""] = line.split(" ");
   expect({ status, body }).toMatchObject({ status: 200 });

@@ -20,7 +20,7 @@ export interface ServerParts extends Omit<HttpContext, "turns"> {
   readonly health: () => Promise<HealthReport>;
   /** Of every error that a route may answer with. */
   readonly errorCodes: () => Promise<readonly string[]>;
-  /** Sees what the turns tell that clients ask for, for whoever looks after the server. */
+  /** Receives the events of turns that clients request, for the server's operator. */
   readonly watch?: ((event: TurnEvent) => void) | undefined;
   /** Milliseconds in which a body has to arrive. Default: 30,000. */
   readonly bodyTimeout?: number;
@@ -81,7 +81,7 @@ export function createServer(parts: ServerParts): Server {
   };
 }
 
-/** No page of another site may show, guess or keep what is answered. */
+/** Pages of other sites must not show, guess or keep the answers. */
 const HEADERS = [
   ["cache-control", "no-store"],
   ["x-content-type-options", "nosniff"],
@@ -125,7 +125,7 @@ function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
   server.get("/health", async (context) => {
     const whole = await health();
     const { status, version } = whole;
-    // Why it fails names folders: that is for whoever may see everything of this server.
+    // The reason names folders, so it is only for actors who may see everything on this server.
     const bare = { status, version, ...(status === "failing" && { next: ASK_WITH_TOKEN }) };
     return context.json(seesAll(context.get("actor")) ? whole : bare, status === "ok" ? 200 : 503);
   });
@@ -136,7 +136,10 @@ const HOOK = "/v1/hooks/{agent}/{channel}";
 const isHook = ({ req }: Context<Env>): boolean =>
   req.method === "POST" && /^\/v1\/hooks\/[^/]+\/[^/]+$/.test(req.path);
 
-/** Messages from a provider that signs them. A wrong signature reads no further than the body, and learns nothing of what is there. */
+/**
+ * Messages from a provider that signs them. With a wrong signature, nothing beyond the body is read, and nothing about what exists is
+ * revealed.
+ */
 function serveHooks(server: Hono<Env>, { runtime, bodyTimeout }: Pick<ServerParts, "runtime" | "bodyTimeout">): void {
   server.post("/v1/hooks/:agent/:channel", async ({ req, json }) => {
     const { text, value } = await readSignedBody(req.raw, bodyTimeout);
@@ -185,7 +188,7 @@ async function responseOf(
 ): Promise<Response> {
   const actor = get("actor");
   if (actor === undefined) throw unauthenticated("no valid key was sent");
-  // Before the query and the body are read: whoever may not do it learns nothing of their form.
+  // Before the query and the body are read, so that a refused actor learns nothing about their form.
   allow(actor, route.may);
   return route.respond(doors, {
     actor,
@@ -235,7 +238,7 @@ export interface AgentHealth {
   readonly model: ModelRef;
 }
 
-/** What `/health` tells anybody: that it serves, or that nothing can be kept any more, and then with status 503. */
+/** What `/health` says publicly: that the server works or, with status 503, that nothing can be stored any more. */
 export interface Health {
   readonly status: "ok" | "failing";
   readonly version: string;
@@ -243,7 +246,7 @@ export interface Health {
   readonly next?: string;
 }
 
-/** What `/health` tells an operator of the whole organization: also what it serves. */
+/** What `/health` says to an operator of the whole organization: also what it serves. */
 export interface HealthReport extends Health {
   readonly agents: readonly AgentHealth[];
   /** The data folder. */

@@ -67,7 +67,7 @@ describe("whatever is asked", () => {
         const line = `${method.toUpperCase()} ${filled}?${search}`;
         const response = await ask(line, method === "get" ? {} : { raw });
         const text = await response.text();
-        // A file may be in any form; what goes wrong is always told as JSON.
+        // A file may have any form; errors are always JSON.
         const isFile = response.status < 400 && response.headers.get("content-type") !== "application/json";
         const answer: unknown = isFile ? text : JSON.parse(text);
         expect(response.status, `${line} ${raw} ${JSON.stringify(answer)}`).toBeLessThan(500);

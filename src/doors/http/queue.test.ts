@@ -64,7 +64,7 @@ it("27.9 29.5 a full queue answers 503 with Retry-After and stores nothing; who 
   const stored = await stand.json(`GET /v1/threads/${fourth}/slots`);
   expect(at(stored.body, "slots")).toEqual([]);
   expect((await stand.json(`POST /v1/threads/${fourth}/run`)).status).toBe(503);
-  // Whoever does not wait for the answer is not refused, and neither is another contact.
+  // A client that does not wait for the answer is not refused, and neither is another contact.
   expect(await stand.json(...to(fourth, { text: "Later.", follow: "queue" }))).toMatchObject({ status: 202 });
   const bob = say(await stand.open("bob"), "Hi!");
   await expect.poll(() => stand.runtime.load().waiting).toBe(3);

@@ -23,7 +23,7 @@ export async function readSignedBody(
   if (bytes.length === 0) return { text: "", value: undefined };
   checkType(request.headers);
   const text = decodeUtf8(bytes);
-  // Counted before the parser meets it: what is nested a hundred thousand deep breaks whoever walks it afterwards.
+  // Counted before parsing: nesting of a hundred thousand levels breaks later code that walks it.
   if (!isShallow(text)) throw unreadableBody(`it is nested deeper than ${DEEPEST_BODY} levels; send less nesting`);
   const value = parseJson(text);
   checkValue(value);

@@ -36,7 +36,7 @@ export interface Route {
   readonly message: string;
   /** What the actor's role must allow. */
   readonly may: Action;
-  /** Where the answer is not `200` with JSON. */
+  /** Set if the answer is not `200` with JSON. */
   readonly otherwise?: readonly OtherAnswer[];
   readonly shapes: {
     readonly path: z.ZodObject;

@@ -20,7 +20,7 @@ async function spoken(): Promise<HttpFixture & { readonly thread: string; readon
   return { ...stand, thread, turn: String(at(body, "done", "turn")) };
 }
 
-/** The answer has the shape that the OpenAPI document tells, and nothing beside it. */
+/** The answer has exactly the shape in the OpenAPI document. */
 function shaped({ body }: Json, method: string, url: string): void {
   const answer = ROUTES.find((one) => one.method === method && one.url === url)?.shapes.answer;
   expect(answer?.parse(body)).toEqual(body);
@@ -418,7 +418,7 @@ describe("another organization", () => {
       const nobody = { ...body, ...(body && "thread" in body && { thread: `thr_${NOBODY}` }) };
       const missing = await json(line.replace(/_[0-9a-z]{26}/, `_${NOBODY}`), { body: body && nobody });
       expect(hidden.status, line).toBe(404);
-      // The same words for what is hidden and for what never was.
+      // The same words for hidden things and for those that never existed.
       const id = /(thr|mem)_[0-9a-z]{26}/g;
       expect(JSON.stringify(hidden.body).replace(id, ""), line).toBe(JSON.stringify(missing.body).replace(id, ""));
     }

@@ -2,7 +2,7 @@ import type { Operation } from "../../features/index.ts";
 import { routeOf } from "./operations.ts";
 import type { Route } from "./route.ts";
 
-/** Every route that takes a token: what is served, what the OpenAPI document tells and what the tests go through. */
+/** Every route that takes a token: these are served, described in the OpenAPI document and covered by the tests. */
 export function routesOf(operations: readonly Operation[]): readonly Route[] {
   const made = operations.flatMap((operation) =>
     operation.at === undefined ? [] : [routeOf(operation, operation.at)],

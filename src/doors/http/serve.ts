@@ -17,7 +17,7 @@ export interface Served extends Omit<HttpContext, "turns"> {
   /** The data folder, which holds the token. */
   readonly data: string;
   readonly version: string;
-  /** Why nothing can be kept any more. Nothing where all is well. */
+  /** Why nothing can be stored any more. Undefined if all is well. */
   readonly trouble: () => Promise<string | undefined>;
   /** `n` bytes of chance. */
   readonly random: (n: number) => Uint8Array;
@@ -30,7 +30,7 @@ export interface ServeOptions {
   readonly host?: string;
   /** More names that clients may call it by, as `Host` gives them: those of a proxy in front of it. */
   readonly hosts?: readonly string[];
-  /** Sees what the turns tell that clients ask for. */
+  /** Receives the events of turns that clients request. */
   readonly watch?: (event: TurnEvent) => void;
 }
 
@@ -128,7 +128,7 @@ async function closeServer(listening: ServerType, server: Server, drain?: number
   // It keeps listening meanwhile: new callers are asked to come back, instead of finding no server.
   await server.close(drain);
   const closed = new Promise<void>((done) => listening.close(() => done()));
-  // Whoever does not read what was sent to them must not hold up the end.
+  // A client that does not read its answer must not hold up the end.
   await Promise.race([closed, pause(FAREWELL, undefined, { ref: false })]);
   if ("closeAllConnections" in listening) listening.closeAllConnections();
   await closed;

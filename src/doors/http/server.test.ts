@@ -30,7 +30,7 @@ describe("the server", () => {
     const root = await ask("GET /", { token: null });
     const said = await root.text();
     expect(said).toContain("Strata 1.2.3 serves here.");
-    // Where to go from here: each address as it can be called, and where the token is.
+    // Next steps: each address as it can be called, and the token's location.
     for (const path of ["/health ", "/v1/agents ", "/v1/openapi.json ", "/v1/agents\n"])
       expect(said).toMatch(new RegExp(` http://[\\w.:]+${path}`));
     expect(said).toContain("operator.token");

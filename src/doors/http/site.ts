@@ -12,7 +12,7 @@ export interface Site {
   readonly isLocal: boolean;
   /** What `Host` may say, in small letters. */
   readonly hosts: ReadonlySet<string>;
-  /** What `Origin` may say, where a browser sends one. */
+  /** What `Origin` may say, if a browser sends one. */
   readonly origins: ReadonlySet<string>;
 }
 

@@ -28,7 +28,7 @@ async function* encoded(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint
       yield encoder.encode(formatEvent(event.type, forPrograms(event)));
     }
   } catch (thrown) {
-    // A run throws what its turn has already told.
+    // A run throws an error that its turn has already reported.
     if (!hasFailed)
       yield encoder.encode(formatEvent("failed", { type: "failed", ...errorBody(asStrataError(thrown)) }));
   }
@@ -110,7 +110,7 @@ export const RUN_ANSWERS = (gives: z.ZodType): readonly OtherAnswer[] => [
   },
 ];
 
-/** Answers with the events as they come, where the client accepts them, else with the value. */
+/** Answers with the events as they come, if the client accepts them, otherwise with the value. */
 export async function runAnswer(
   turns: Turns,
   run: Run,
@@ -126,7 +126,9 @@ export async function runAnswer(
   throw new StrataError("turn_cancelled", "the client disconnected before the turn ended; the turn is in the record");
 }
 
-/** The events of a run and its answer; after the time that the client waits, the answer so far. Then the run goes on by itself. */
+/**
+ * The events of a run and its answer; after the time that the client waits, the answer so far. Then the run continues in the background.
+ */
 async function* untilAnswered(turns: Turns, run: Run, gone: AbortSignal): AsyncGenerator<StreamEvent> {
   // A reply that comes later is not taken: it waits in the outbox, or for the same message sent again.
   const left = new AbortController();

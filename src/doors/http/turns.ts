@@ -9,7 +9,7 @@ export type StreamEvent = RunEvent | { readonly type: "answer"; readonly answer:
 export interface Turns {
   /**
    * Runs to the end, whether its events are read or not. Read slowly, they wait here and not in the turn.
-   * @param gone aborted when the client has left: then its `done` is not taken, and what was said not counted as delivered
+   * @param gone aborted when the client has left: then its `done` is not taken, and the reply does not count as delivered
    */
   readonly run: <Event extends StreamEvent>(
     begin: (stop: AbortSignal) => AsyncIterable<Event>,
@@ -26,7 +26,7 @@ export interface Turns {
   readonly close: (drain: number) => Promise<void>;
 }
 
-/** No turn yet. Every event of every turn is also told to `watch`. */
+/** No turn yet. `watch` also receives every event of every turn. */
 export function openTurns(watch: (event: TurnEvent) => void = () => undefined): Turns {
   const stop = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -44,7 +44,7 @@ export function openTurns(watch: (event: TurnEvent) => void = () => undefined): 
     attend: async (begin) => {
       checkOpen();
       const work = begin(stop.signal);
-      // Whoever asked hears of a failure; the end of the server only waits.
+      // The caller handles a failure; the end of the server only waits.
       const ended = work.catch(() => undefined).finally(() => running.delete(ended));
       running.add(ended);
       return work;

@@ -41,7 +41,7 @@ interface AgentSnapshot extends Pick<z.output<typeof SNAPSHOT>, "inbox" | "outbo
 export interface AgentApi {
   /** Everything of the agent at once, for who looks after it. */
   snapshot(actor: Allowed<"read">, agent: AgentName): Promise<AgentSnapshot>;
-  /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
+  /** What waits for an operator, of one agent or of all. It reads no messages, so it is not recorded. */
   attention(actor: Allowed<"read">, agent?: AgentName): Promise<readonly Attention[]>;
   /** Why nothing is kept, until something is again: a commit failed because of the disk or the database's server. */
   storeTrouble(actor: Allowed<"read">): Promise<string | undefined>;
@@ -90,10 +90,10 @@ async function snapshot(access: AgentAccess, actor: Allowed<"read">, { life }: L
  */
 const UNANSWERED_FOR = 7 * 86_400_000;
 
-/** An edit that an agent made active by itself is shown so long; in milliseconds. It stays in the text's history. */
+/** How long an edit that an agent activated itself is shown, in milliseconds. It stays in the text's history. */
 const EDITED_FOR = 7 * 86_400_000;
 
-/** At most this many proposals are told with where they came from, and this many moves are searched for edits. */
+/** At most this many proposals are shown with their origin, and this many moves are searched for edits. */
 const MOST_PROPOSED = 20;
 const MOST_MOVES = 100;
 

@@ -18,7 +18,7 @@ it("draws who may ask whom, and how many threads run over each edge", async () =
   const svg = (await strata(["agent", "graph", "--svg"], { cwd })).out;
   expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
   expect(svg).toContain(">Greeting · 1 running</text>");
-  // Whoever follows the run lets the peer answer.
+  // Following the run lets the peer answer.
   await strata(["ask", "Thank you.", "--agent", "greeter", "--as", "ann"], { cwd });
   expect((await strata(["agent", "graph"], { cwd })).out).toContain('-- "Greeting" -->');
 });

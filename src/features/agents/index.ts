@@ -198,7 +198,7 @@ export function answeringOf(
   return Promise.all(
     agents.map(async (agent) => {
       const problem = await world.modelOf(agent).then(() => undefined, asStrataError);
-      // Asked once it is open: a server of one's own has then said what it serves.
+      // Asked once it is open: by then, a custom server has reported its models.
       const { ref: model, because } = world.modelChoiceOf(agent);
       return { agent, model, because, ...(problem && { problem }) };
     }),

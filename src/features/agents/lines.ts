@@ -113,7 +113,7 @@ const TAINTED_SAYS: Readonly<Record<Tainted, string>> = {
   refuse: "is refused in a tainted turn",
 };
 
-/** A tool, and what the agent's declaration adds to what the tool says of itself. */
+/** A tool, and what the agent's declaration adds to the tool's own description. */
 function toolText(name: ToolName, rules: Agent["rules"]): string {
   const { approval, tainted, calls, seconds } = rules?.find(({ tool }) => tool === name) ?? {};
   const sentence = [
@@ -141,7 +141,7 @@ export function attentionLines(of: Attention): readonly string[] {
 /** The agent's proposals to change itself, and the changes it has made. */
 export const selfChangeLines = (of: Attention): readonly string[] => [...waitingTextLines(of), ...editedTextLines(of)];
 
-/** That the agent asks whether it may do something. `doctor` says it by itself. */
+/** Says that the agent asks for permission. `doctor` has its own line for it. */
 export const askedLines = ({ agent, approvals }: Attention): readonly string[] =>
   approvals === 0 ? [] : [waitingLine(agent, { open: approvals, overdue: 0 }, ["call", "approval"])];
 

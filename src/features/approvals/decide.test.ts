@@ -263,7 +263,7 @@ describe("a call that its agent waits for, too", () => {
         parts: [{ id: "c1", failed: false, text: expect.stringMatching(/^\[result operator\]\n\| paid order 7$/) }],
       },
     ]);
-    // Law 1: what was sent before is sent again, and the result behind it.
+    // Law 1: the earlier request is sent again, with the result after it.
     const before = first.sent[0]?.messages ?? [];
     expect(next.sent[0]?.messages.slice(0, before.length)).toEqual(before);
     const turns = await next.runtime.turns(OPERATOR, thread.id);

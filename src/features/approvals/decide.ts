@@ -39,7 +39,7 @@ import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.t
 
 /** A person's word about a call. */
 export interface Verdict {
-  /** `resolved`: it was approved and its end is not known; the note says what the person found. */
+  /** `resolved`: it was approved and its outcome is unknown; the note says what the person found. */
   readonly verdict: "approved" | "denied" | "resolved";
   /** What the agent reads about a call that was denied or resolved. */
   readonly note?: Untrusted;
@@ -210,15 +210,15 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
 const withoutMedia = ({ media = [] }: ToolOutcome): string =>
   media.length === 0 ? "" : `\n${mediaOmitted(media.map(({ mediaType }) => mediaType))}`;
 
-/** Counts as the agent's model does; where that cannot be opened just now, as an unknown one would. */
+/** Counts as the agent's model does; if that cannot be opened now, as for an unknown model. */
 async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
   const model = await parts.modelOf(agent).catch(() => undefined);
   return parts.counterOf(model?.wire ?? "unknown");
 }
 
 /**
- * Nobody knows whether it acted: the call stays approved until a person says what they found. An agent that waits goes on waiting; another
- * hears of that much.
+ * It is unknown whether the call took effect: it stays approved until a person says what they found. An agent that waits keeps waiting; any
+ * other is informed of that much.
  */
 async function leave(
   parts: Parts,

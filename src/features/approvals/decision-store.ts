@@ -84,7 +84,7 @@ export const ALREADY_DECIDED = errorKind("approval_decided", {
   message: "that call is already decided",
 });
 
-/** What tells the agent of a decision. */
+/** The event that informs an agent about a decision. */
 export const DECIDED = ownKind("approval");
 
 /** Decisions about requests of turns that were removed. */
@@ -104,7 +104,7 @@ const TOLD = `select event.id from approval join approval_decision as one on one
 
 const { query, insert } = tables<{ approval: ApprovalTable; approval_decision: DecisionTable }>();
 
-/** Nobody decides any more about what a turn asked for of which nothing stays. */
+/** Requests of turns that were removed completely can no longer be decided. */
 export async function retractApprovals(tx: Tx, retracting: Retracting): Promise<void> {
   const asked = `select * from approval where org = ? and agent = ? and contact = ? and turn in (select value from json_each(?)) order by id`;
   for (const { scope, whole } of retracting.lineages())
@@ -119,7 +119,7 @@ export async function retractApprovals(tx: Tx, retracting: Retracting): Promise<
     }
 }
 
-/** Nobody decides any more about what an erased contact's turns asked for. */
+/** Requests of an erased contact's turns can no longer be decided. */
 export async function closeApprovals(tx: Tx, scope: ContactScope, erasing: Erasing): Promise<void> {
   const all = query
     .selectFrom("approval")
@@ -149,7 +149,7 @@ export type Change = Partial<
   >
 >;
 
-/** Links what is decided. */
+/** Links a decision. */
 export async function noteDecision(tx: Tx, row: ApprovalTable, columns: Change, at: number): Promise<void> {
   if (row.linked === null) return;
   const { org, id: approval } = row;

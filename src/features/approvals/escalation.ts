@@ -82,7 +82,7 @@ interface EscalationWish extends Omit<Whose, "channel" | "except"> {
 
 /** Questions of agents to people, and their answers. */
 export interface EscalationApi {
-  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
+  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for an unknown name */
   newestEscalations(actor: Allowed<"read">, wish: EscalationWish): Promise<readonly EscalationView[]>;
   /** @throws StrataError `approval_not_found` */
   escalation(actor: Allowed<"read">, id: ApprovalId): Promise<EscalationView>;

@@ -1,4 +1,4 @@
-/** Tool calls that wait for a person: listed, decided, and told to the agent. */
+/** Tool calls that wait for a person: listed, decided, and reported to the agent. */
 import { z } from "zod";
 import { count, type Style, setIn, whoDid } from "../../print/index.ts";
 import {
@@ -225,16 +225,16 @@ interface ApprovalWish extends Omit<Whose, "channel" | "except"> {
 export interface ApprovalApi {
   /** Newest first. A scope with `contact: null` lists those of all contacts. */
   approvals(actor: Allowed<"read">, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
-  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
+  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for an unknown name */
   newestApprovals(actor: Allowed<"read">, wish: ApprovalWish): Promise<readonly Approval[]>;
   /** @throws StrataError `approval_not_found` */
   approval(actor: Allowed<"read">, id: ApprovalId): Promise<Approval>;
   /**
-   * Approves a waiting call, which runs it once and now, or denies it; or resolves an approved call without a recorded result, because
-   * the program ended, the database was locked or a tool that acts outside was abandoned. In each case an event then waits on its
-   * thread: run a turn so that the agent reports it. Operators only.
-   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any
-   * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
+   * Approves a waiting call, which runs it once and now, or denies it; or resolves an approved call without a recorded result, because the
+   * program ended, the database was locked or a tool that acts outside was abandoned. In each case an event then waits on its thread: run a
+   * turn so that the agent reports it. Operators only.
+   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any more; if an
+   * outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
   decide(actor: Allowed<"operate">, id: ApprovalId, verdict: Verdict): Promise<Approval>;
   /** The same by a member, about a call that is their own: `check` throws for any other. @throws StrataError as `decide` */

@@ -30,7 +30,7 @@ import {
   waitsForApproval,
 } from "./wording.ts";
 
-/** Calls that need a person wait in the record, and where the agent's declaration says so, the agent waits, too. */
+/** Calls that need a person wait in the record and, if the agent's declaration says so, the agent waits, too. */
 export const STEPS: TurnSteps = {
   beforeCall,
   onStart: async (turn) => {

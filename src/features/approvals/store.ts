@@ -82,7 +82,7 @@ export type ToldEvent = ArrivingEvent & {
   readonly answer?: { readonly text: Untrusted; readonly failed: boolean };
 };
 
-/** What came of an approved call: its result, its writes with an id for each, and the event that tells the agent. */
+/** The outcome of an approved call: its result, its writes with an id for each, and the event that informs the agent. */
 export interface Finish {
   readonly outcome: { readonly text: Untrusted; readonly failed: boolean };
   readonly writes: readonly PlannedWrite[];
@@ -147,7 +147,7 @@ export const APPROVAL_STORE = {
      */
     decideApproval: writing(decideApproval),
     /**
-     * Notes who looks after a waiting question; whoever took it before does no longer.
+     * Notes who looks after a waiting question; this replaces whoever took it before.
      * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased
      */
     takeQuestion: writing(takeQuestion),

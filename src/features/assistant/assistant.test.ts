@@ -113,7 +113,7 @@ function resultIn(request: Request | undefined): string {
 
 const tail = (request: Request | undefined): string => request?.tail.map(({ text }) => text).join("\n") ?? "";
 
-/** Where a shop's record is: the address of an empty database, or none for one in its folder. */
+/** The location of a shop's record: the address of an empty database, or undefined for one in its folder. */
 function session(database: () => Promise<string | undefined>): void {
   const shop = async (...given: readonly [object?, (readonly object[])?]) => shopOver(await database(), ...given);
 

@@ -9,7 +9,7 @@ import {
 import { idsOf, type Lineage, plain, type Retracting, type StorePart, type Tx } from "../../store/index.ts";
 import { DO } from "./config.ts";
 
-/** What assistants have read of others: it goes when that is retracted, or its contact erased. */
+/** What assistants have read about others: it is removed when that is retracted, or its contact erased. */
 export const ASSISTANT_STORE = {
   name: "assistant",
   tables: {},
@@ -18,7 +18,7 @@ export const ASSISTANT_STORE = {
   derived: assistantsDerived,
 } satisfies StorePart;
 
-/** What of a conversation may quote a contact: a result of a tool with its turn, or what the platform told. */
+/** What may quote a contact in a conversation: a tool's result with its turn, or the platform's message. */
 interface Quoting {
   readonly contact: ContactId;
   readonly turn: TurnId | null;
@@ -83,7 +83,7 @@ const resultsIn = (table: string, turn: string): string =>
     join turn on turn.org = one.org and turn.agent = one.agent and turn.contact = one.contact and turn.id = one.${turn}
     join piece on piece.org = one.org and piece.agent = one.agent and piece.contact = one.contact and piece.digest = one.piece
     where one.org = ? and one.agent = ? and piece.text like '%"tool":"${NAME}%' escape '\\'`;
-/** What became of calls that a person confirmed, too. */
+/** Also the outcome of calls that a person confirmed. */
 const QUOTING = `${resultsIn("message", "came_with")} union all ${resultsIn("turn_message", "turn")} union all
   select event.contact, null as turn, event.id as event, piece.text, event.at as at from event
     join piece on piece.org = event.org and piece.agent = event.agent and piece.contact = event.contact and piece.digest = event.piece

@@ -93,7 +93,7 @@ interface Performing {
   readonly context: ToolContext;
 }
 
-/** Does it as the member: the operations table says what they may, the declaration how far they reach. */
+/** Performs it as the member: the operations table says what they may do, the declaration how far they reach. */
 async function perform(
   operation: Offered,
   access: OperationAccess,
@@ -130,7 +130,7 @@ type Member = NonNullable<Agent["assistant"]>["members"][string];
 const memberOf = ({ assistant }: Agent, { scope: { contact } }: ToolContext): Member | undefined =>
   assistant !== undefined && Object.hasOwn(assistant.members, contact) ? assistant.members[contact] : undefined;
 
-/** The member, narrowed to the agent, and to the contact where they reach some alone; or why that is out of reach. */
+/** The member, narrowed to the agent, and to the contact if their reach is limited; or why that is out of reach. */
 function actorFor(
   { agents, contacts }: Member,
   { org, contact: id }: Pick<ToolContext["scope"], "org" | "contact">,

@@ -165,6 +165,6 @@ async function decideBlock(access: AgentAccess, of: BlockName, choice: BlockChoi
   if (active !== (over ?? version.parent)) throw textOvertaken(access.agent.name, { ...version, over }, active);
   const checked = version.text === GONE ? undefined : await checkBlock(version.text);
   if (checked?.problem !== undefined) throw textRefused(access, keyOf(of), `it ${checked.problem}`);
-  // It stays the agent's, with the trust of what it had read: no approval makes a contact's words an operator's.
+  // It stays the agent's, with the trust of its input: no approval turns a contact's words into an operator's.
   return parts.store.decideText(owner, key, { ...word, verdict, beside });
 }

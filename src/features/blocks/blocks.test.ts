@@ -149,7 +149,7 @@ onEachDatabase("the agent's own memory", await allParts(), (open) => {
     expect(waiting).toMatchObject({ part: "BusinessFacts/delivery-area", n: 1, trust: "agent", inputs: "contact" });
     await on.blocks.decide(OPERATOR, on.agent.name, AREA, { n: 1, verdict: "approved", ...SET });
     expect(await on.all()).toEqual([["BusinessFacts", "delivery-area", "Eve gets half off.", false]]);
-    // Law 12: whoever reads it has read a contact's words, whoever approved them.
+    // Law 12: reading it counts as reading a contact's words, whoever approved them.
     await on.instruct("And now?", "later");
     expect(on.answer()).toContain("· contact\n");
     await on.message("eve", "For all!");

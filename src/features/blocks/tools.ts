@@ -48,7 +48,7 @@ import {
 
 type Reads = Pick<Store, "activeTexts" | "textPointers" | "textVersions" | "memories" | "memory" | "searchMemories">;
 
-/** The tools by which an agent keeps what it holds to be true: its own blocks, and the memories of the contact it talks with. */
+/** The tools by which an agent keeps its beliefs: its own blocks, and the memories of the contact it talks with. */
 export const blockTools = (store: Reads): readonly Tool[] => [
   readMyMemory(store),
   updateMyMemory(store),
@@ -79,7 +79,7 @@ function readMyMemory(store: Reads): Tool {
   });
 }
 
-/** One line of the platform's, then the text set in: no line of it begins where a line of the platform's does. */
+/** One line from the platform, then the text, indented: no line of the text starts where a platform line does. */
 function renderBlock(block: Block): string {
   const { label, name, text, readOnly, version } = block;
   const labels = [label, name, `since ${isoSecond(version.at).slice(0, 10)}`, trustOfBlock(block)];
@@ -174,7 +174,7 @@ interface BlockEditContext extends BlockPlan {
   readonly context: ToolContext;
 }
 
-/** The edit that a change asks for, and what is said of it; or why nothing is changed. */
+/** The edit that a change requires, with its answer; or why nothing is changed. */
 async function planned(
   { op, text, ...of }: BlockChange,
   around: BlockEditContext,

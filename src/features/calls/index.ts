@@ -13,7 +13,7 @@ const eachAgent = async (world: JobWorld, due: (world: JobWorld, agent: Agent) =
   return { tasks: found.flatMap(({ tasks }) => tasks), next: over(found.map(({ next }) => next)) };
 };
 
-/** Answers each open call whose time is up, so that its run goes on without the answer. */
+/** Answers each open call that has timed out, so that its run goes on without the answer. */
 const overdue: Job = {
   name: "calls.overdue",
   due: (world) =>

@@ -13,7 +13,7 @@ import { accessTo, featureApi, knownScope, type Parts, recordAct, recordedAgents
 import { FIELDS } from "../fields.ts";
 import { fileOperation } from "../operation.ts";
 
-/** Whose data is wanted: of one agent, or of all. */
+/** Which agent's data is wanted: one agent's, or everyone's. */
 interface Wanted {
   readonly contact: ContactId;
   readonly agent: AgentName | undefined;

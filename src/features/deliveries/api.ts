@@ -24,7 +24,7 @@ export interface DeliveryApi {
     agent: AgentName,
     wish: Paging & { readonly status?: OutboxMessage["status"] },
   ): Promise<readonly MailView[]>;
-  /** Says that a message was delivered: one that waits, or that was sent. False where that is known. */
+  /** Records that a waiting or sent message was delivered. False if that is already known. */
   delivered(actor: Allowed<"operate">, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
   /**
    * Committed replies of the thread that may never have been shown, because the program that showed them ended first. Each counts as

@@ -23,7 +23,7 @@ function receiver(...troubles: readonly string[]) {
   return { tries, send };
 }
 
-/** An agent that has said something, and what was done to deliver it. */
+/** An agent that has said something, and the attempts to deliver it. */
 async function delivering(...troubles: readonly string[]) {
   const { tries, send } = receiver(...troubles);
   const time = { now: Date.parse("2026-11-21T08:00:00Z") };
@@ -57,7 +57,7 @@ it("004.28 an outbox shows how far each reply came: it waits, was sent, has arri
   expect(await outbox.delivered(OPERATOR, AGENT.name, sent.id)).toBe(true);
   expect(await outbox.delivered(OPERATOR, AGENT.name, sent.id)).toBe(false);
   expect(await seen()).toEqual(["delivered"]);
-  // Whoever reads a reply has it: nothing else is to come.
+  // A reply that was read is delivered: nothing else follows.
   await on.unread("Cake, please.");
   await collect(outbox.undelivered(OPERATOR, on.thread));
   expect(await seen()).toEqual(["delivered", "delivered"]);

@@ -13,7 +13,7 @@ export interface DeliveryPorts {
 export interface Delivery
   extends Pick<OutboxMessage, "id" | "contact" | "thread" | "turn" | "channel" | "text" | "at"> {
   readonly agent: AgentName;
-  /** The messages that it answers, in the order received; none where the agent began by itself. */
+  /** The messages that it answers, in the order received; none if the agent began by itself. */
   readonly inReplyTo: readonly Pick<StoredEvent, "id" | "externalId">[];
   /** The line by which it leaves: the one to which they came. */
   readonly line?: string;
@@ -31,11 +31,11 @@ export type SendDelivery = (
   },
 ) => Promise<void>;
 
-/** What came of one try. */
+/** The result of one try. */
 export interface DeliveryReport {
   readonly agent: Agent["name"];
   readonly outbox: OutboxMessage["id"];
-  /** None: it was taken. */
+  /** Absent if it was accepted. */
   readonly failed?: string;
   /** False: it is not tried again, and stays in the outbox as undeliverable. */
   readonly again: boolean;
@@ -54,8 +54,8 @@ const STOPPED = "the program stopped while it was sent";
 type Delivering = Pick<Parts, "store" | "vault" | "clock" | "holder">;
 
 /**
- * Sends what is due of one agent's replies, one after the other. Who holds a message is alone with its thread; the receiver knows it
- * by its id, so that one which was taken though its answer was lost is not taken twice.
+ * Sends what is due of one agent's replies, one after the other. The holder of a message has its thread to itself; the receiver knows a
+ * message by its id, so that one whose confirmation was lost is not accepted twice.
  */
 export async function* deliverDue(
   parts: Delivering,
@@ -83,7 +83,7 @@ export async function* deliverDue(
         { url: deliver.url, token, ...signing, signal: patience },
       );
     });
-    // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
+    // Not the receiver's fault: the next program to start sends it at once, and it does not count as a try.
     const stopped = signal.aborted && problem !== undefined;
     const report = await noteTry(parts, agent, { id: message.id, tries, failed: stopped ? STOPPED : problem, stopped });
     if (report !== undefined) yield report;

@@ -139,7 +139,7 @@ export const FEATURE: Feature<DeliveryPorts> = {
 const LISTENS = 60_000;
 const FINDS = 3_000;
 
-/** From when on the outbox may deliver a reply that is committed now: whoever is reading it must not get it twice. */
+/** From when the outbox may deliver a reply that is committed now: a client that is reading it must not get it twice. */
 function deliverAfter(turn: RunningTurn): number | "never" | "nobody" {
   if (isCalled(turn)) return "nobody";
   if (turn.replyTo === "nobody") return "never";

@@ -38,7 +38,7 @@ export async function states(
   return new Map(rows.map((row) => [row.id, replyState(row)]));
 }
 
-/** A try ends with a word of its receiver: whoever else takes a reply confirms it at once. */
+/** Only the receiver's answer ends a try; any other reader of a reply confirms it at once. */
 function replyState({ status, tries, confirmed_at }: Pick<StateRow, "status" | "tries" | "confirmed_at">): ReplyState {
   if (status !== "delivered") return status === "waiting" ? "waiting" : "failed";
   return tries > 0 && confirmed_at === null ? "sent" : "delivered";

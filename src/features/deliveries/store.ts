@@ -54,7 +54,7 @@ interface OutboxTable extends ContactScope {
   readonly due: number | null;
   /** Why the last try failed. */
   readonly failed: string | null;
-  /** The act of a person by which it goes out; null for what its turn sent. */
+  /** The person's act that sent it; null if its turn did. */
   readonly act: string | null;
   /** When its arrival was confirmed; null: not yet. */
   readonly confirmed_at: number | null;
@@ -75,7 +75,7 @@ interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "tu
   readonly contact?: ContactId;
   /** Oldest first; newest first by default. */
   readonly oldest?: true;
-  /** Also what the agent reported of turns that it began itself, which is for no contact. */
+  /** Also the agent's reports on turns that it began itself, which are for no contact. */
   readonly ownTurns?: true;
   readonly limit: number;
   readonly after?: Position | undefined;
@@ -94,7 +94,7 @@ type Leased = OutboxMessage & { readonly tries: number };
 /** One try to deliver a message. */
 interface DeliveryTry {
   readonly outbox: OutboxId;
-  /** None: it was taken. */
+  /** Absent if it was accepted. */
   readonly failed?: string;
   /** When to try again; none: never. */
   readonly again?: number;
@@ -133,7 +133,7 @@ export const OUTBOX_STORE = {
   functions: ({ reading, writing }) => {
     const [due, lease] = [reading(dueIds), writing(leaseDue)];
     return {
-      /** Replies, the newest first unless it is asked otherwise. Reports of turns that the agent began itself are among them only where they are asked for. */
+      /** Replies, newest first by default. Reports on turns that the agent began itself are included only on request. */
       mail: reading(mail),
       /** How many wait, and how many could not be delivered. */
       mailCounts: reading(mailCounts),
@@ -190,7 +190,7 @@ async function sendReply(tx: Tx, ending: EndedTurn): Promise<void> {
   SENT_IN.set(ending, [said]);
 }
 
-/** A reply that goes out by a person's act, inside a write transaction. */
+/** A reply sent by a person's act, inside a write transaction. */
 export async function queueReply(
   tx: Tx,
   scope: ContactScope,
@@ -362,7 +362,7 @@ async function dueIds(
 /** By its index, which has a row for each reply that waits: in its order the first one is found without a look at the others' texts. */
 const WAITING = "outbox indexed by outbox_waiting where org = ? and agent = ? and status = 'waiting'";
 
-/** Of threads where a reply was tried in vain, or of the others. `early`: a listener may still take it, and what is later comes behind it. */
+/** For threads with a failed delivery, or for the others. `early`: a listener may still take it, and later ones come after it. */
 const dueAt = (isTried: boolean, limit: number): string => `
   with early as materialized (select thread, at, id from ${WAITING} and tries = 0 and due > ?)
   select id from ${WAITING} and ${FOR_OTHERS} and (due is null or due <= ?)
@@ -373,7 +373,7 @@ const dueAt = (isTried: boolean, limit: number): string => `
     and ${IS_THERE}
   order by at, id limit ${atMost(limit)}`;
 
-/** What came of a try, by whoever was given the message last. */
+/** The result of a try, reported by the last holder of the message. */
 function noteDelivery(tx: Tx, { org, agent }: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean> {
   const { outbox: id, failed = null, again = null, stopped = false, at } = tried;
   const lost: OutboxChange = again === null ? { status: "undeliverable" } : { due: again };

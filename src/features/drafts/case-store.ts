@@ -2,7 +2,7 @@ import type { ContactId } from "../../protocol/index.ts";
 import { type AgentOwner, atMost, eventWords, plain, type Tx } from "../../store/index.ts";
 import { LEFT } from "./decision-store.ts";
 
-/** A draft after which something was sent: for which message, what the agent had written, and what went out. Erased texts are empty. */
+/** A draft after which something was sent: its message, what the agent had written, and what was sent. Erased texts are empty. */
 export interface DecidedCase {
   readonly id: string;
   readonly contact: ContactId;

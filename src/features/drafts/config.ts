@@ -29,7 +29,7 @@ const DELIVERY = z
   .optional()
   .describe("Whether what the agent writes goes out at once. Default: it does.");
 
-/** How what an agent writes reaches contacts. */
+/** How an agent's messages reach contacts. */
 export const KEYS = {
   delivery: agentKey(DELIVERY, {
     check: (delivery, { agent, refuse }) => {
@@ -59,7 +59,7 @@ declare module "../../protocol/layer.ts" {
   interface SourceKinds extends KindsOf<typeof SOURCES> {}
 }
 
-/** What becomes of what the agent says on that channel. */
+/** How the agent's replies on that channel are handled. */
 export const wayOf = ({ delivery }: Agent, channel: string): Way =>
   delivery?.channels?.[channel] ?? delivery?.way ?? "send";
 

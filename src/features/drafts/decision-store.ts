@@ -74,7 +74,7 @@ export interface DraftActTable extends ContactScope {
   readonly link: number;
 }
 
-/** What tells the agent of a decision. */
+/** The event that informs an agent about a decision. */
 export const DECISION = ownKind("draft");
 
 export const { query, insert } = tables<{ draft: DraftTable; draft_act: DraftActTable }>();
@@ -89,7 +89,7 @@ export interface NewDraft {
 
 export const DRAFT = outcomePart<NewDraft>();
 
-/** A draft, and what became of it. */
+/** A draft and its outcome. */
 export interface Draft extends NewDraft {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
@@ -300,7 +300,7 @@ export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, deci
   return read(tx, { ...row, status: verdict });
 }
 
-/** Where a draft belongs, and what goes out of it. */
+/** A draft's thread, and what is sent of it. */
 interface Sending {
   readonly thread: ThreadId;
   readonly turn: TurnId;

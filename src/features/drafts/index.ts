@@ -1,4 +1,4 @@
-/** Replies that wait for a person before they go out: drafts, and what is decided about them. */
+/** Replies that wait for a person before they are sent: drafts, and the decisions about them. */
 
 import { z } from "zod";
 import { count, type Style, setIn, whoDid } from "../../print/index.ts";
@@ -56,7 +56,7 @@ export { wayOf } from "./config.ts";
 export type { Draft } from "./decision-store.ts";
 export { DRAFT_STORE } from "./store.ts";
 
-/** Withholds what is not to go out at once. */
+/** Withholds what must not be sent at once. */
 const WITHHOLDING: OutgoingStep = {
   by: "delivery",
   applies: (agent, { channel }) => wayOf(agent, channel) !== "send",
@@ -232,7 +232,7 @@ interface DraftWish extends Omit<Whose, "channel" | "except"> {
 
 /** Replies that wait or waited for a person, and decisions about them. */
 export interface DraftApi {
-  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
+  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for an unknown name */
   newestDrafts(actor: Allowed<"read">, wish: DraftWish): Promise<readonly DraftView[]>;
   /** @throws StrataError `draft_not_found` */
   draft(actor: Allowed<"read">, id: DraftId): Promise<DraftView>;

@@ -178,7 +178,7 @@ function sendRequest({ url, method, body, signal }: Exchange, socket: Socket): P
   return came.promise;
 }
 
-/** Read as far as it may be, packed and unpacked: what would be more is not even unpacked. */
+/** Reads up to the limit, compressed and decompressed: data beyond it is not even decompressed. */
 async function receiveBody(response: IncomingMessage, most: number): Promise<Pick<Answer, "body" | "isCut">> {
   const unpacked = unpack(response, most);
   const parts: Buffer[] = [];
@@ -209,7 +209,7 @@ function unpack(response: IncomingMessage, most: number): Readable {
     came += part.length;
     if (came > most) response.destroy(new NotFetched(tooLarge(most)));
   });
-  // `pipe` tells no error on: the one of the answer is the one of the body.
+  // `pipe` does not forward errors: an error of the response becomes one of the body.
   response.once("error", (error) => unpacked.destroy(error));
   return response.pipe(unpacked);
 }

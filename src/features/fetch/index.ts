@@ -36,7 +36,7 @@ const urlIn = (input: Json): string => INPUT.parse(input).url;
 
 const INPUT = z.looseObject({ url: z.string() });
 
-/** Whether a declaration's hosts keep a call away, whoever approves it. */
+/** Whether a declaration's hosts forbid a call, whoever approves it. */
 function isKeptAway(text: string, hosts: readonly string[] | undefined): boolean {
   const url = readUrl(text);
   return !(url instanceof URL) || hostProblem(url, hosts) !== undefined;

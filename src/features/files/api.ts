@@ -43,7 +43,7 @@ export const FILES = z.object({
   ),
 });
 
-/** The files of an agent's prompt as they were read last, and what they define. */
+/** The files of an agent's prompt as last read, and what they define. */
 type FilesView = z.output<typeof FILES>;
 
 /** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */

@@ -59,7 +59,7 @@ function problemsOf(file: ProjectFile, raw: string): readonly FileProblem[] {
   return [...inLines.map(({ line, message: sentence }) => ({ path, line, message: sentence })), ...others, ...faults];
 }
 
-/** Where a note is about. */
+/** The place that a note is about. */
 function locateNote(
   note: string,
   { file, raw }: { readonly file: ProjectFile; readonly raw: string },
@@ -83,7 +83,7 @@ function lineOfCut(kept: string, raw: string): number {
   return raw.split("\n").findIndex((one) => one.startsWith(last) && --times === 0) + 1;
 }
 
-/** What would be taken out of a text, line by line. `note` is what a turn says of it. */
+/** What would be removed from a text, line by line. `note` is the turn's sentence about it. */
 export function lineProblems(
   raw: string,
 ): readonly { readonly line: number; readonly message: string; readonly note: string }[] {

@@ -95,7 +95,7 @@ export const prepare = byDigest((given): Prepared => {
   // What one step takes out may make whole what another has passed: `<|im_<!-- -->start|>`. So it is done until nothing changes.
   let text = once(given.replace(/\r\n?/g, "\n"));
   for (let rounds = 0; once(text) !== text; rounds++) {
-    // Whoever nests it deeper than that hides something: nothing is left to put together.
+    // Deeper nesting is meant to hide something: nothing is left to reassemble.
     text = once(rounds < ROUNDS ? text : text.replaceAll(/[<[#-]/g, " "));
   }
   return { text, notes: [...new Set(notes)] };

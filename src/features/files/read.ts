@@ -35,7 +35,7 @@ export interface FilesFound {
 const DEPTH = 5;
 const INCLUDES = 50;
 
-/** More is read than may be sent: room for what is taken out of it again. */
+/** More is read than may be sent, since some of it is removed again. */
 const MARGIN = 2;
 
 /** Bytes that are read for a character, at most. */
@@ -139,7 +139,7 @@ const OPENS_CODE = /^ {0,3}(?:```|~~~)/;
 /** A line that is only `@path`, outside code. A name without a dot or a slash is a mention of a person. */
 const INCLUDE = /^@(?=\S*[./])([^\s@]+)$/;
 
-/** The text with each `@path` replaced by that file, whose path begins where the file is that names it. */
+/** The text with each `@path` replaced by that file; paths are relative to the file that names them. */
 async function withIncluded(reading: FileReading, text: string, way: readonly string[]): Promise<string> {
   const lines: string[] = [];
   let isCode = false;
@@ -180,7 +180,7 @@ export const WORDING = {
   truncated: (sentence: string): string => `(Truncated: ${sentence}.)`,
 } as const;
 
-/** As much of it as there is room for, to the end of a line where one is near. */
+/** As much of it as fits, to the end of a line if one is near. */
 function fitToRoom(
   ready: Prepared,
   room: number,

@@ -95,7 +95,7 @@ function partOf(file: ProjectFile, sending: Sending, before: string): LayerPart 
   const notes = blocked === undefined ? [...file.notes, ...warned] : [blocked];
   const because = notes.length === 0 ? {} : { because: notes.join("; ") };
   if (text === "" || blocked !== undefined) return { name, text: trusted(""), ...because };
-  // A file of the operator's own project, cleaned of all that reads as the platform's.
+  // A file of the operator's own project, cleaned of everything that reads as the platform's.
   const body = sending.vault?.hide(text) ?? text;
   return { name, text: trusted(`${before}## File ${name}\n${body}`), ...because, ...(isCut && { cut: true as const }) };
 }

@@ -6,7 +6,7 @@ import { ATTEMPTS, holds } from "../../sandbox/index.contract.ts";
 import { LEVELS } from "../../sandbox/index.ts";
 import { needs } from "./index.contract.ts";
 
-/** Runs what it is sent: whoever writes to it is as hostile as a handler can be. */
+/** Runs its input: its sender is as hostile as a handler can be. */
 const HOSTILE = `const Body = (async () => {}).constructor;
 const { stringify } = JSON;
 export default async (payload, metadata, ports) => {

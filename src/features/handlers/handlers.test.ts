@@ -61,7 +61,7 @@ it("27.8 `level: process` that is declared later holds for conversations that ru
     const agent = sealAgent(agentWith(code, {}, { level: later }));
     Object.assign(on.parts.agents, { all: [agent] });
     const end = endOf(await on.say(thread, "Again"));
-    // Where the level is not there, it is never run at a weaker one.
+    // If the level is not available, it is never run at a weaker one.
     expect(end).toMatchObject(skip ? { type: "failed", error: { code: "cage_missing" } } : { text: "Again" });
     const turn = (await on.runtime.turns(OPERATOR, thread.id)).at(-1);
     if (!skip) expect(turn).toMatchObject({ steps: { answered: { by: ["handler in a process of its own"] } } });

@@ -14,7 +14,7 @@ import type { HandlerInput, HandlerSlot } from "./shape.ts";
 /** A handler's request to the agent's model. */
 export interface CompleteRequest {
   readonly message: string;
-  /** Left out of the request where the model's API takes none. */
+  /** Omitted from the request if the model's API does not support it. */
   readonly temperature?: number;
   /** Default: 4,096. */
   readonly maxTokens?: number;
@@ -42,7 +42,7 @@ export type HandlerFunction<Payload = unknown, Reply = unknown> = (
 export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "metadata">> {
   readonly payload: HandlerInput["payload"];
   readonly metadata?: Partial<HandlerInput["metadata"]>;
-  /** What `complete` gives, in the order in which it is called; an error is what it throws. */
+  /** The results of `complete`, in the order of calls; an error is thrown. */
   readonly answers?: readonly (string | Error)[];
   /** Default: `thread`. */
   readonly level?: Level;
@@ -51,7 +51,7 @@ export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "meta
   readonly now?: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface HandlerRun {
   /** What it returned, converted through JSON; null for nothing. */
   readonly returned: unknown;

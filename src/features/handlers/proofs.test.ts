@@ -109,7 +109,7 @@ globalThis.count = 0;
 });
 
 describe("what a handler can see", () => {
-  /** Shows all that is there: what it was given, its world, each property of an error with its own, what it logs, and its clocks. */
+  /** Shows everything: its input, its world, each property of an error with its own, its log, and its clocks. */
   const LOOKS = `const all = (value, depth = 0) => {
   if (typeof value === "function") return String(value);
   if (typeof value !== "object" || value === null || depth > 6) return value;
@@ -253,7 +253,7 @@ describe("a handler that is run again", () => {
     const dying = await testRuntime(["Answered."], {
       store: {
         ...on.store,
-        // Nothing is journaled, and it dies when it would store what came of the turn.
+        // Nothing is journaled, and it dies when it would store the turn's result.
         endCall: async () => undefined,
         settle: async (_, { end }) => {
           if (end.status === "done" && end.reply !== null) said.push(end.reply);

@@ -20,7 +20,7 @@ export interface HandlerMetadata {
   readonly own_name: string;
   /** `Text` for words, which come as `{ text }`. */
   readonly payload_type: string;
-  /** The call that the payload answers, where the handler had forwarded something. */
+  /** The call that the payload answers, if the handler had forwarded something. */
   readonly answers?: string;
   /** There is no answer; the payload is a `Text` that says only that. */
   readonly failed?: true;

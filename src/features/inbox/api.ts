@@ -81,7 +81,7 @@ export const INBOX_API = featureApi<InboxApi>("inbox");
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";
 
-/** Another worker may take what was just found; what is left is looked for so often. */
+/** Another worker may take what was just found: how often the rest is searched. */
 const TRIES = 5;
 
 /** Channels without mail: a recording's leftovers are handled by its next replay. */

@@ -125,10 +125,10 @@ const runInbox = turnOperation({
   idle: ({ agent }) => `Nothing waits for ${agent}.`,
 });
 
-/** How long a message is left to whoever posted it, who mostly answers it, in milliseconds. */
+/** How long a message is left to the program that posted it, which usually answers it, in milliseconds. */
 const LEFT = 30_000;
 
-/** What waits for any agent: each sender's conversation by itself, or with `inbox: batch` several in one turn. */
+/** Messages that wait for any agent: each sender's conversation separately, or with `inbox: batch` several in one turn. */
 const messages: Job = {
   name: "inbox.messages",
   due: async (world) => {
@@ -157,7 +157,7 @@ async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { 
   const tasks = waits.filter(isDue).map(({ thread: id, contact }) => {
     const turn = async function* (signal: AbortSignal): AsyncGenerator<TurnEvent> {
       const thread = await runtime.thread(operator, id);
-      // Nobody listens: the reply stays in the outbox for whoever fetches it, or for the agent's `deliver`.
+      // Without a listener, the reply stays in the outbox until it is fetched, or for the agent's `deliver`.
       yield* runtime.run(operator, thread, { signal, replyTo: "outbox" });
     };
     return task(id, turn, contact);
@@ -169,7 +169,7 @@ async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { 
 /** Another program handles them, or a person has stopped the turn. */
 const NO_TROUBLE: readonly string[] = ["thread_busy", "turn_cancelled"];
 
-/** Tells of a turn what an operator should know who did not ask for it. @throws StrataError what it failed of */
+/** Reports what an operator should know about a turn they did not request. @throws StrataError the turn's error */
 async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): AsyncGenerator<Notice> {
   try {
     for await (const event of turn) {

@@ -21,7 +21,7 @@ import { replyTool } from "./index.ts";
 const DEATHS = 8;
 /** A turn needs some 150 statements. */
 const LIFE = 240;
-/** In all, of which a turn can answer few: whatever comes meanwhile could push out what a turn has begun. */
+/** In all, of which a turn can answer few: messages that come meanwhile could displace what a turn has begun. */
 const MESSAGES = 8;
 const SENDERS = ["ann", "bob", "cid"];
 const TURN = { modelCalls: 12, toolCalls: 6, seconds: 120 };
@@ -111,7 +111,7 @@ async function serve({ runtime }: TestRuntime, { name }: Agent, more: () => Prom
   }
 }
 
-/** A model that rings the bell of each message, one after the other, and then answers each sender: it knows by the request what it has done. */
+/** A model that rings the bell of each message, one after the other, and then answers each sender: the request shows what it has done. */
 function reply({ messages }: Request) {
   const [first] = messages;
   const texts = first?.role === "user" ? first.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [];

@@ -39,8 +39,8 @@ export const KEY_ROLES = ["operator", "member", "agent", "contact", "auditor"] a
 export type KeyRole = (typeof KEY_ROLES)[number];
 
 /**
- * `agent` is empty where the key is for the whole organization, `digest` is that of the secret. `whose` is a digest of what an erasure
- * takes away, the contact and the name: links repeat it in their place.
+ * `agent` is empty if the key is for the whole organization, `digest` is the secret's. `whose` is a digest of what an erasure removes, the
+ * contact and the name: links contain it instead.
  */
 interface KeyTable {
   readonly org: OrgId;
@@ -84,7 +84,7 @@ export interface AccessKey extends KeyReach, DoneBy {
   /** What its maker calls it; empty once its contact was erased. */
   readonly name: string;
   readonly role: KeyRole;
-  /** How the secret begins, for whoever looks for it in a configuration. */
+  /** The secret's beginning, to find it in a configuration. */
   readonly prefix: string;
   /** Milliseconds since 1970, as all times here. */
   readonly at: number;
@@ -136,7 +136,7 @@ export const KEY_STORE = {
     },
   ],
   functions: ({ reading, writing }) => ({
-    /** @throws StrataError `not_allowed` where the key that makes it is not valid any more, or ends earlier */
+    /** @throws StrataError `not_allowed` if the key that makes it is no longer valid, or ends earlier */
     createKey: writing(createKey),
     /** The keys that open nothing beyond the reach, newest first; with `validAt`, only those that are valid then. */
     keys: reading(keys),
@@ -225,7 +225,7 @@ async function createKey(tx: Tx, org: OrgId, wanted: NewKey): Promise<AccessKey>
   return toKey({ ...row, revoked_at: null });
 }
 
-/** When the key ends that makes another: what it makes does not outlive it. */
+/** When the key that makes another one ends: the new one does not outlive it. */
 async function makersEnd(
   tx: Tx,
   org: OrgId,

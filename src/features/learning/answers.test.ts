@@ -12,7 +12,7 @@ const QUESTION = "Does a battery swap include the old battery?";
 const ANSWER = "No, the old battery stays with us.";
 const isDigest = ({ prefix }: Request): boolean => JSON.stringify(prefix).includes("You keep the rules");
 
-/** A clerk that asks the team about every message; a digest makes one rule of all lessons. */
+/** A clerk that asks the team about every message; a digest makes one rule from all lessons. */
 async function asking(store: Store, mode: "approval" | "auto" = "approval") {
   const agent = clerk({ tools: [toolName("escalate")], learning: { mode, every: 60 } }, [
     layer("learning", 60, { kind: "learning" }, { scope: "turn", mutability: "versioned", trust: "operator" }),

@@ -7,7 +7,7 @@ import type { DigestEnd, Rate, Version } from "./versions.ts";
 
 /** What the agent has learned from its record. */
 export interface LearningApi {
-  /** The lessons, the newest first. Reads what is new in the record before. @throws StrataError `agent_not_found` */
+  /** The lessons, newest first. Reads what is new in the record first. @throws StrataError `agent_not_found` */
   lessons(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Lesson[]>;
   /** @throws StrataError `lesson_not_found` */
   lesson(actor: Allowed<"operate">, agent: AgentName, id: string): Promise<Lesson>;
@@ -19,7 +19,7 @@ export interface LearningApi {
   versions(actor: Allowed<"read">, agent: AgentName): Promise<readonly Version[]>;
   /** Of the reviewed drafts, the share changed in substance, by the version in their requests. */
   rates(actor: Allowed<"read">, agent: AgentName): Promise<readonly Rate[]>;
-  /** Digests what is new, judges what was written, and asks an operator about it. */
+  /** Digests what is new, judges the result, and asks an operator about it. */
   digest(actor: Allowed<"operate">, agent: AgentName, how?: Partial<Omit<Digesting, "actor">>): Promise<DigestEnd>;
   /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `text_not_found`, `config_invalid` for a file of fixtures */
   tryLearning: TrialApi["tryLearning"];

@@ -86,7 +86,7 @@ export const VERSION_TABLES: Migration = {
   ],
 };
 
-/** A text that a digest wrote, and what became of it. */
+/** A digest's text, and its outcome. */
 export interface KeptCandidate extends Pick<CandidateTable, "turn" | "layer" | "inputs" | "at"> {
   readonly scope: ContactScope;
   readonly body: string;
@@ -102,7 +102,7 @@ export interface Verdict {
   readonly verdict: VerdictTable["verdict"];
   readonly because: string;
   readonly version?: number;
-  /** As whoever judged it wrote it. */
+  /** As written by the judge. */
   readonly report?: unknown;
   readonly at: number;
 }
@@ -121,7 +121,7 @@ const CANDIDATE_FORM = z.strictObject({
 
 const SAID_OF_IT = z.object({ because: z.string(), report: z.unknown().optional() });
 
-/** Keeps what a digest wrote, in its turn's commit: whether anybody is asked about it is decided after. */
+/** Keeps a digest's text, in its turn's commit: whether an operator is asked about it is decided later. */
 export const CANDIDATE = writeKind<{
   readonly kind: "learning-candidate";
   readonly candidate: z.output<typeof CANDIDATE_FORM>;
@@ -214,7 +214,7 @@ const withoutMissing = ({ because, report }: z.output<typeof SAID_OF_IT>) => ({
   ...(report !== undefined && { report }),
 });
 
-/** Says once what becomes of a candidate. False where another program said it. */
+/** Records a candidate's outcome once. False if another program already did. */
 export async function judgeCandidate(
   tx: Tx,
   scope: ContactScope,

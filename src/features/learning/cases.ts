@@ -4,7 +4,7 @@ import { isGreeting, saysAlike, sentencesOf, termsOf } from "./changes.ts";
 import { contentTerms, type Fit, isApart, meantBy } from "./evidence.ts";
 import { ruleKey } from "./rules.ts";
 
-/** A message that was answered: what the agent had written, and what people sent. */
+/** An answered message: what the agent had written, and what people sent. */
 export interface Case {
   readonly id: string;
   readonly contact: string;
@@ -70,7 +70,7 @@ export function judgeOf(cases: readonly Case[]) {
       const sure = likely(lesson, asked) ?? 0;
       return sure > 0 ? "fits" : sure < LEAST ? "not" : "unknown";
     },
-    /** Since when people take out what a lesson says, though it was for messages like that for sure; undefined as long as they want it. */
+    /** Since when people remove what a lesson says, even for messages that it certainly fits; undefined as long as they want it. */
     overSince: (lesson: Taught): Case | undefined => {
       if (lesson.instead.length === 0) return undefined;
       let first: Case | undefined;
@@ -110,7 +110,7 @@ const SURE = 3;
 /** From here down, a lesson is not for a message. */
 const LEAST = -1;
 
-/** Undefined where a draft had nothing for the lesson to change. */
+/** Undefined if a draft had nothing for the lesson to change. */
 function wanted({ wrong, instead }: Taught, { wrote, sent }: Case, said: Sayings): boolean | undefined {
   if (instead.length === 0) return said.any(wrote, [wrong]) ? !said.any(sent, [wrong]) : undefined;
   if (said.any(sent, instead)) return true;

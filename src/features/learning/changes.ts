@@ -2,7 +2,7 @@
 
 import { fold, foldedWords } from "../../memory/index.ts";
 
-/** One place at which what was sent differs from the draft. Either side may be empty, never both. */
+/** One place at which the sent text differs from the draft. Either side may be empty, never both. */
 export interface Change {
   readonly removed: string;
   readonly added: string;
@@ -98,7 +98,7 @@ function isRespelled(was: readonly string[], is: readonly string[], [removed, ad
   });
 }
 
-/** A slip of a finger: two letters exchanged, one left out or too much, or, in a long word, one for another. Never a number or a negation. */
+/** A typing slip: two letters exchanged, one missing or extra, or, in a long word, one replaced. Never a number or a negation. */
 function isSlip(one: string, other: string): boolean {
   const shorter = Math.min(one.length, other.length);
   if (!/^\p{L}+$/u.test(one + other) || one[0] !== other[0] || shorter < 4) return false;
@@ -217,8 +217,8 @@ function commonOf(one: readonly string[], other: readonly string[]): readonly (r
 }
 
 /**
- * A sentence that was reworded goes with what it became; of the others, one takes the place of one, and the last of all that is left. Several in place
- * of several, none of which is reworded, are one text: they belong together, in their order.
+ * A reworded sentence is paired with its new form; of the others, one replaces one, and the last replaces all that is left. Several in
+ * place of several, none of them reworded, are one text: they belong together, in their order.
  */
 function matched(removed: readonly string[], added: readonly string[], isWhole: boolean): readonly Pair[] {
   const isOne = removed.length > (isWhole ? 0 : 1) && added.length > 1;

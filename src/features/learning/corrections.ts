@@ -20,7 +20,7 @@ export type Correction = Pick<
 /** How many corrections of a contact are searched. */
 export const MOST_CORRECTIONS = 50;
 
-/** What people changed in drafts for this contact, the newest of each lesson, without what a contact dictated and what no longer holds. */
+/** People's changes to drafts for this contact, the newest of each lesson, without what a contact dictated and what no longer holds. */
 export async function correctionsFor(
   parts: Pick<Parts, "store">,
   scope: ContactScope,

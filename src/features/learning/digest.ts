@@ -63,7 +63,7 @@ export interface Digesting {
   readonly signal: AbortSignal;
 }
 
-/** How a digest ended: its turn, and why what it wrote is not used. */
+/** The end of a digest: its turn, and why its text is not used. */
 export type Digested = { readonly turn: TurnId; readonly because?: string };
 
 /**
@@ -105,7 +105,7 @@ export async function digest(
   return { turn: summed.turn, ...("because" in summed && { because: summed.because }) };
 }
 
-/** They say what they say, whatever they are asked. */
+/** Their answers do not depend on the question. */
 export const NO_MODELS: readonly string[] = ["rehearsal", "recording", "none"];
 
 /** What contacts said in the conversations that taught these lessons. */

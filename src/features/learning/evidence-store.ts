@@ -1,6 +1,6 @@
 import { type AgentOwner, atMost, plain, type Tx } from "../../store/index.ts";
 
-/** What taught lessons to whom, as far as it says for which messages a rule is. */
+/** The sources of lessons, as far as they show which messages a rule is for. */
 export interface Evidence {
   readonly lesson: string;
   readonly origin: string;

@@ -1,4 +1,6 @@
-/** What several edits say together: what is meant, whether it holds for all messages, and whether two messages are about one matter. Pure. */
+/**
+ * What several edits mean together: the intention, whether it holds for all messages, and whether two messages are about one matter. Pure.
+ */
 
 import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
 import type { LessonSource } from "./store.ts";
@@ -36,7 +38,7 @@ export const isApart = (one: ReadonlySet<string>, other: ReadonlySet<string>): b
  */
 export const SAME_MATTER = 2 / 3;
 
-/** Whether two messages share words that say what they are about: one at least, and so much of the shorter. Of an empty one, that is not known. */
+/** Whether two messages share words about their subject: at least one, and this share of the shorter message. Unknown for an empty one. */
 export function isSameMatter(one: string, other: string, least: number): boolean {
   const [here, there] = [contentTerms(one), contentTerms(other)];
   const shared = [...here].filter((term) => there.has(term)).length;

@@ -206,7 +206,7 @@ const RETRIEVAL = turnColumn({
     ].join(" · "),
 });
 
-/** Reads what is new in the record of each agent: whether it digests lessons or not. */
+/** Reads what is new in each agent's record, whether or not it digests lessons. */
 const reading: Job = {
   name: "learning.lessons",
   every: 60_000,
@@ -223,7 +223,7 @@ const reading: Job = {
   }),
 };
 
-/** A digest where its time has come, or one is left that was not judged. */
+/** Runs a digest when it is due, or judges one that was left unjudged. */
 const digesting: Job = {
   name: "learning.digests",
   every: 60_000,

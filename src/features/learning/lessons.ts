@@ -37,7 +37,7 @@ import { askedTeam, failedTurn, WORDING } from "./wording.ts";
 
 /** How much of the record is read at a time. */
 const BATCH = 200;
-/** A new change is compared with the newest of what is known. */
+/** A new change is compared with the newest known ones. */
 const MOST_COMPARED = 500;
 
 /**
@@ -111,7 +111,7 @@ const changesOf = (draft: Edited, sent: string, around: Around): readonly Change
   ...(draft.usual === "" ? [] : [{ removed: "", added: draft.usual, isQuoted: false }]),
   ...changesIn(draft.text, sent, around),
 ];
-/** Something that teaches, before it is known which lesson it is. `own`: what the lesson is called if it is a new one. */
+/** Something that teaches, before its lesson is known. `own`: the id of a new lesson. */
 interface Teaching {
   readonly source: Omit<LessonSource, "lesson" | "ends">;
   readonly own: string;
@@ -176,7 +176,7 @@ interface Formed {
   readonly form: Compared;
 }
 
-/** An answer is the same lesson only by its own words; a question that was answered otherwise, or what was said otherwise in an edit, takes the place of the older. */
+/** An answer is the same lesson only in the same words; a different answer to a question, or a different edit, replaces the older one. */
 function relationBetween(
   newer: Formed & Pick<Teaching, "own">,
   older: Formed & { readonly source: LessonSource },
@@ -257,7 +257,7 @@ export interface Lesson {
 
 /** How much one source says of other contacts. An edit may hold for one contact alone; an answer was asked for as a rule. */
 const WEIGHTS: Readonly<Record<LessonKind, number>> = { edit: 0.3, answer: 0.5, failure: 0.2 };
-/** Of what a contact may have dictated. */
+/** The weight of what a contact may have dictated. */
 const DICTATED = 0.1;
 
 /** How many contacts and conversations of a lesson are named. */

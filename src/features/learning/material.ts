@@ -93,7 +93,7 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
 
 export const textKey = (rules: readonly string[]): string => rules.map(ruleKey).join("\n");
 
-/** 004.36. What failed without a word of anybody tells no rule. */
+/** 004.36. A failure without a person's words makes no rule. */
 const isWorth = ({ state, kind, support, confidence, instead }: Lesson): boolean =>
   state === "open" &&
   (kind !== "failure" || instead !== "") &&

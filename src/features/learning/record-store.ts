@@ -28,7 +28,7 @@ export const SAID: readonly string[] = ["message", "call-ended", "instruction", 
 
 /** How many messages of a contact are searched for words that a person may have repeated. */
 const MOST_SAID = 50;
-/** Characters that are kept of a situation, of what was wrong, and of what is right. */
+/** The most characters kept of a situation, of the wrong text, and of the right one. */
 export const LONGEST = 2_000;
 
 export async function news(tx: Tx, of: AgentOwner, after: number, limit: number): Promise<News> {

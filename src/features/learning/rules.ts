@@ -72,7 +72,7 @@ export function rulesSent(message: string, rules: readonly string[], matters: re
   return { others: rules.filter((rule) => likely.has(rule)), fitting: fitting.map(({ rule }) => rule) };
 }
 
-/** A rule that holds for all messages goes before one for messages that are less like this one. */
+/** A general rule comes before a rule for messages less similar than this. */
 const GENERAL = 0.3;
 
 /** The lesson that a rule covers best; of equals, the newest. */
@@ -139,7 +139,7 @@ const union = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> => new
 const isWithin = (said: ReadonlySet<string>, rule: ReadonlySet<string>): boolean =>
   said.size > 0 && [...said].filter((one) => rule.has(one)).length >= NAMES * said.size;
 
-/** A rule names a service, or says what a lesson does, if it shares so much of its words. */
+/** A rule names a service, or says what a lesson does, if it shares this much of its words. */
 const NAMES = 0.6;
 
 /** The rules, by their keys, that name a person, service, address or price of the organization, each with its present value. */

@@ -91,7 +91,7 @@ export const STEPS: TurnSteps = {
             items: chosen.map((one) => ({
               kind: "data",
               id: one.origin,
-              // It quotes the contact, and what the agent wrote after it had read the contact's words.
+              // It quotes the contact, and the agent after it had read the contact's words.
               trust: "contact",
               at: one.at,
               text: untrusted(correctionText({ ...one, isFirst: isGreeting(one.instead) }, shown)),

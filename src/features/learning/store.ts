@@ -62,7 +62,7 @@ interface SourceTable extends ContactScope {
   readonly situation: Digest;
   readonly wrong: Digest;
   readonly instead: Digest;
-  /** Of what is to be done instead. */
+  /** The trust of `instead`. */
   readonly trust: Trust;
   readonly at: number;
   readonly link: number;
@@ -91,7 +91,7 @@ interface DismissalTable extends AgentOwner {
 interface UseTable extends ContactScope {
   readonly turn: TurnId;
   readonly thread: ThreadId;
-  /** Null where the agent has no layer for it; 0: no version was active. */
+  /** Null if the agent has no layer for it; 0: no version was active. */
   readonly version: number | null;
   readonly rules: number;
   readonly stale: number;
@@ -156,7 +156,7 @@ export const LEARNING_STORE = {
     news: reading(news),
     /** What a turn was about, and the contact's newest messages on the thread until then. */
     heard: reading(heard),
-    /** Keeps what was learned from it, and how far that is; false where another program was faster. */
+    /** Keeps what was learned, and up to where the record was read; false if another program was faster. */
     learn: writing(learn),
     /** What taught lessons, the newest first: of one agent, of one of its contacts, or of one lesson. */
     sources: reading(sources),
@@ -164,7 +164,7 @@ export const LEARNING_STORE = {
     ended: reading(ended),
     /** What lessons were called that are to be derived again, by what taught them. */
     staleLessons: reading(staleLessons),
-    /** Forgets what was to be derived again, and was not taught by anything. */
+    /** Removes lessons that were to be derived again but have no source. */
     dropStale: writing(dropStale),
     dismissed: reading(dismissed),
     /** False if it already is. */
@@ -177,7 +177,7 @@ export const LEARNING_STORE = {
     taught: reading(taught),
     /** What digests of the agent wrote, the newest first. */
     candidates: reading(candidates),
-    /** Says once what becomes of what a digest wrote; false where another program said it. */
+    /** Records the outcome of a digest's text once; false if another program already did. */
     judgeCandidate: writing(judgeCandidate),
   }),
   linked: {

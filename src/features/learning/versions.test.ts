@@ -15,7 +15,7 @@ const ALWAYS = "A battery swap costs $30. Tandems are free on Mondays.";
 const TAIL = { scope: "turn", mutability: "versioned", trust: "operator" } as const;
 const isDigest = ({ prefix }: Request): boolean => JSON.stringify(prefix).includes("You keep the rules");
 
-/** A clerk that digests; `write` is what its model makes of the lessons, `reply` what it answers else. */
+/** A clerk that digests; `write` is what its model makes of the lessons, `reply` its other answers. */
 function desk(write: (ids: readonly string[], request: Request) => string, more: Partial<Agent> = {}, store?: never) {
   const agent = clerk({ learning: { mode: "approval", every: 60 }, ...more }, [
     layer("learning", 60, { kind: "learning" }, TAIL),
@@ -135,7 +135,7 @@ describe("what a digest reads", () => {
     await on.ask("dan", "Do you rent tandems?");
     await on.decide(undefined);
     expect(await digest(on)).toMatchObject({ outcome: "nothing" });
-    // The clerk writes it by itself now, and a person takes it out.
+    // The clerk now writes it by itself, and a person removes it.
     await on.correct("eve", `Do you rent tandems, ${AS_ALWAYS}?`, SWAP);
     expect((await on.lessons()).map(({ state }) => state)).toEqual(["ended"]);
     expect(await digest(on)).toMatchObject({ outcome: "proposed", version: 2 });

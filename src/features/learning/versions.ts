@@ -41,7 +41,7 @@ export interface DigestEnd {
   readonly report?: GateReport;
 }
 
-/** Digests what is new, judges it, and asks an operator about it: or makes it active, where that is allowed. */
+/** Digests what is new, judges it, and asks an operator about it, or activates it if that is allowed. */
 export async function digestNow(making: Making, name: AgentName, how: Digesting): Promise<DigestEnd> {
   const parts = making.parts();
   const { owner } = accessTo(parts, how.actor, name);
@@ -116,7 +116,7 @@ async function propose(
   return use(TEXT_API).editText(actor, name, { layer, text, reason, inputs });
 }
 
-/** Law 6: by itself only what has no word of a contact in it, nor of the agent alone. */
+/** Law 6: only a text without a contact's words, or words of the agent alone, becomes active by itself. */
 async function mayStand(parts: TurnParts, name: AgentName, { scope, lessons, inputs, parent }: KeptCandidate) {
   const agent = parts.agents.all.find((one) => one.org === scope.org && one.name === name);
   if (agent?.learning?.mode !== "auto" || inputs === "contact") return false;
@@ -130,7 +130,7 @@ async function mayStand(parts: TurnParts, name: AgentName, { scope, lessons, inp
 export const learningLayer = (agent: Agent): Layer =>
   agent.layers.find(({ source }) => source.kind === "learning") ?? layerWith(agent, "learning");
 
-/** A version with its rules, what it was made from, and what was said of it. */
+/** A version with its rules, its sources, and its verdict. */
 export interface Version {
   readonly n: number;
   readonly status: TextVersion["status"];

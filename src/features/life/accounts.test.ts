@@ -67,7 +67,7 @@ describe("an account on an EVM chain", () => {
     time.at += 5_000;
     expect(await accounts.balance(account, LONG)).toEqual(first);
     expect(accounts.trouble(account)).toEqual({ because: "its server did not answer (ECONNREFUSED)", at: time.at });
-    // Nothing was ever read of this one.
+    // This one was never read.
     expect(await accounts.balance({ ...account, address: chain.rich }, LONG)).toBeUndefined();
     expect(accounts.trouble(account)?.because).not.toContain(chain.url);
   });

@@ -27,8 +27,8 @@ export interface Accounts {
    */
   balance(account: ChainAccount, milliseconds: number): Promise<Balance | undefined>;
   /**
-   * Waits so long for the first balance of the account, once: whoever asks when that is over waits for nothing. A program that
-   * has just begun knows none, and a server may take longer than a source may.
+   * Waits up to this long for the account's first balance, once: later callers do not wait. A program that has just begun knows none, and a
+   * server may take longer than a source may.
    */
   first(account: ChainAccount, milliseconds: number): Promise<void>;
   /** When and why the last try failed or is late, without the server's address; nothing if it succeeded. */
@@ -38,7 +38,7 @@ export interface Accounts {
 }
 
 export interface AccountParts {
-  /** The address of the server; nothing where its variable is not set. */
+  /** The address of the server; undefined if its variable is not set. */
   readonly urlOf: (rpc: ChainAccount["rpc"]) => string | undefined;
   readonly clock: Pick<Clock, "recorded">;
   /** Real time by default. */

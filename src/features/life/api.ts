@@ -79,7 +79,7 @@ export interface LifeApi {
   life(actor: Allowed<"read">, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
   /** The agent's funds alone; undefined if it lives without credits. */
   funds(actor: Allowed<"read">, agent: AgentName): Promise<FundsView | undefined>;
-  /** @throws StrataError `invalid_input` where the agent lives on no credits */
+  /** @throws StrataError `invalid_input` if the agent lives without credits */
   topUp(
     actor: Allowed<"operate">,
     agent: AgentName,

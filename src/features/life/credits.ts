@@ -82,7 +82,7 @@ export const OUT_OF_CREDITS = errorKind("out_of_credits", {
   message: "the agent has no credits left and sleeps",
 });
 
-/** Of an agent that was paid for once, `want` may be left out. */
+/** For an agent that was paid for once, `want` may be absent. */
 export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: FundsLeft): StrataError {
   const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits, left);
   const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;

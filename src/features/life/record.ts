@@ -6,7 +6,7 @@ import type { Accounts } from "./accounts.ts";
 import { isWaiting, type RunningStates } from "./states.ts";
 import { LIFE_STORE, type LifeRecord } from "./store.ts";
 
-/** The parts, and what the agents' running turns do in this program. */
+/** The parts, and the states of the agents' running turns in this program. */
 export interface LifeParts extends TurnParts {
   readonly running: RunningStates;
   /** The agents' account balances; unknown if absent. */

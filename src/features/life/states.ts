@@ -30,13 +30,13 @@ export function mayFollow(from: AgentState, to: AgentState): boolean {
   return after.includes(to);
 }
 
-/** The next state, where both are known when it is written: another than the table's does not compile. */
+/** The next state, if both are known when it is written: one that the table does not allow does not compile. */
 export function after<From extends AgentState, To extends After<From>>(from: From, to: To): To {
   return moved(from, to);
 }
 
 /**
- * The next state, where the one before is known only at run time.
+ * The next state, if the one before is known only at run time.
  * @throws StrataError `unexpected`: no path of the program leads there
  */
 export function moved<To extends AgentState>(from: AgentState, to: To): To {
@@ -54,7 +54,7 @@ export interface RunningState {
   end(): void;
 }
 
-/** The agents' states in this program, as far as turns of it run: between a turn's start and its end they are written nowhere. */
+/** The states of agents with running turns in this program: between a turn's start and its end they are not recorded. */
 export interface RunningStates {
   begin(owner: AgentOwner, state: AgentState): RunningState;
   /** The states of the agent's running turns, the last that began at the end. */

@@ -95,7 +95,7 @@ export const LIFE_STORE = {
     life: reading(life),
     /** False if it is no longer in the state `from`. */
     moveLife: writing(moveLife),
-    /** None before the first payment. */
+    /** Undefined before the first payment. */
     credits: reading(credits),
     /** Newest first. */
     topUps: reading(topUps),
@@ -198,7 +198,7 @@ async function topUps(tx: Tx, { org, agent }: AgentOwner, limit: number, after?:
   });
 }
 
-/** Notes a payment, and gives what the agent has then. */
+/** Notes a payment, and gives the agent's new balance. */
 async function topUp(tx: Tx, owner: AgentOwner, payment: Omit<TopUp, "id">): Promise<Credits> {
   const { dollars, by, byId, at } = payment;
   if (!Number.isFinite(dollars) || dollars === 0) throw noPayment(owner, dollars);
@@ -251,7 +251,7 @@ async function countTurn(tx: Tx, { scope, turn, requests }: EndedTurn): Promise<
 const UNPAID = `insert into tally (org, agent, turns, since, dollars) values (?, ?, ?, null, 0)
   on conflict (org, agent) do update set turns = tally.turns + excluded.turns where tally.since is null`;
 
-/** Counts from the first payment on: what was spent before it is free. */
+/** Counts from the first payment on: earlier spending is free. */
 async function countFrom(tx: Tx, owner: AgentOwner, first: number): Promise<void> {
   const known = await tally(tx, owner);
   if (known.since === first) return;
@@ -268,7 +268,7 @@ const keptTally = fixed(({ org, agent, turns, since, dollars }: TallyTable) =>
 /** Sums in another order differ in their last digits; per dollar. */
 const ROUNDING = 1e-9;
 
-/** The sums of all agents: each is what its rows add up to. */
+/** The totals of all agents must match their rows. */
 async function checkTallies(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
   const turns = await endedTurns(tx, org);
   const paid = await tx.all(

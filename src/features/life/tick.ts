@@ -127,7 +127,7 @@ async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
   return own;
 }
 
-/** How many older threads are searched: each declaration withdraws what the one before it has left. */
+/** How many older threads are searched: each declaration withdraws what the previous one left. */
 const OLDER = 20;
 
 async function takeBack({ store, clock, alive }: LifeParts, { scope, id }: Thread): Promise<void> {

@@ -93,7 +93,7 @@ function coins(wei: bigint): string {
   return `${wei / WEI}.${decimals}`;
 }
 
-/** To the minute, and of what is long ago to the hour or day: a text that stays the same for a while. */
+/** To the minute, and to the hour or day for older times, so that the text stays the same for a while. */
 function ago(milliseconds: number): string {
   const minutes = Math.floor(milliseconds / 60_000);
   if (minutes < 1) return "less than a minute ago";

@@ -4,7 +4,7 @@ import { limitReached } from "./errors.ts";
 import { type Kind, LIMITS_STORE, type Subject, type Used } from "./store.ts";
 import { rulesFor, subjectsOf } from "./subjects.ts";
 
-/** Somebody with limits, and what is used of them. */
+/** A subject with limits, and what is used of them. */
 export interface LimitView extends Subject {
   readonly used: Used;
 }
@@ -18,7 +18,7 @@ export interface LimitsWish {
 export interface LimitsApi {
   /**
    * The limits of these agents as far as the actor's access goes, and what is used of them: those of the organization, of keys and of
-   * groups are for whoever has access to all of it.
+   * groups require access to all of it.
    */
   limits(actor: Allowed<"read">, agents: readonly Agent[], wish: LimitsWish): Promise<readonly LimitView[]>;
 }

@@ -17,8 +17,8 @@ export const ofOrganization = (name: string): Subject => ({
 });
 
 /**
- * Programs that reserve and settle calls side by side, and die after any number of statements. Returns how many died.
- * @throws Error where more was reserved or spent than is allowed, a bill is lost or counted twice, or something stays reserved
+ * Programs that reserve and settle calls concurrently, and die after any number of statements. Returns how many died.
+ * @throws Error if more was reserved or spent than is allowed, a bill is lost or counted twice, or something stays reserved
  */
 export async function surviveLimitKills({ store, mortal }: KillingStore, seed: number): Promise<number> {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;

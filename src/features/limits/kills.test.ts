@@ -69,7 +69,7 @@ async function race(address: string): Promise<void> {
   const [used] = await limits.used(org, [ofOrganization("race")], NOW);
   expect(used?.held).toBe(0);
   expect(used?.spent).toBeLessThanOrEqual(1 + 1e-6);
-  // A bill that was kept a moment before the kill may not have been told.
+  // A bill kept just before the kill may not have been reported.
   expect(used?.spent).toBeGreaterThanOrEqual(one.sums.settled + other.sums.settled - 1e-6);
   expect(other.sums.refused).toBeGreaterThan(0);
   await store.close();

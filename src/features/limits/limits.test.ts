@@ -104,7 +104,7 @@ describe("limits", () => {
     const on = await limited({ groups }, [DEAR, DEAR, "Zoe's."], { handler: handlerOf(code) });
     expect(await sayAs(on, key("mia"), "ann")).toMatchObject({ text: "Well." });
     expect(await sayAs(on, key("tom"), "bob")).toMatchObject({ text: "Well." });
-    // A cent and a half twice: what is left cannot pay the longest answer.
+    // A cent and a half twice: the rest cannot pay for the longest answer.
     const refused = { text: "a limit of calls or money is reached; try again later" };
     expect(await sayAs(on, key("mia"), "cid")).toMatchObject(refused);
     expect(await sayAs(on, key("zoe"), "dan")).toMatchObject({ text: "Zoe's." });

@@ -33,7 +33,7 @@ export interface Allowed {
   };
 }
 
-/** Somebody whose calls are counted, and what they may use. */
+/** A counted subject, and its limits. */
 export interface Subject extends Counted {
   readonly allowed: Allowed;
 }
@@ -58,7 +58,7 @@ export interface AskedCall extends Now {
   readonly call: string;
   /** The most US dollars that it can cost. */
   readonly most: number;
-  /** Whose turn makes it: what is reserved is its own until it is settled, or the turn's lease has ended. */
+  /** The turn that makes it: the reservation belongs to it until it is settled, or the turn's lease has ended. */
   readonly scope: ContactScope;
   readonly thread: ThreadId;
   readonly holder: string;
@@ -147,7 +147,7 @@ export const LIMITS_STORE = {
     ),
     /** Takes what calls have reserved whose programs died. Gives how many there were. */
     release: writing(release),
-    /** Who posted what a turn is about, at the beginning of its chain of calls, and the agents that call one another in it. */
+    /** Who posted a turn's events at the beginning of its chain of calls, and the agents that call one another in it. */
     chain: reading(chainOf),
   }),
   erase: eraseCounts,

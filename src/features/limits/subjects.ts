@@ -10,7 +10,7 @@ export interface Callers {
   readonly keys: readonly string[];
 }
 
-/** The limits as the agent declares them now: whoever raises one does not wait for the threads of an older version. */
+/** The limits as the agent declares them now: raising one takes effect at once, even for threads of an older version. */
 export const rulesFor = ({ agents }: Pick<TurnParts, "agents">, agent: Agent): Agent["limits"] =>
   (agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent).limits;
 
@@ -28,7 +28,7 @@ export const keyName = (payer: ActorId): string => payer.replace(/^key:/, "");
 /** Whether the actor's posts count for a key. The program's own do not, and a contact's name is not a key. */
 export const isKey = (payer: ActorId): boolean => payer !== PROGRAM && !payer.startsWith("contact:");
 
-/** Everybody whose calls a turn's calls are, with what they may still do. */
+/** All subjects to which a turn's calls are charged, with their remaining limits. */
 export function subjectsOf(
   agent: Agent,
   rules: Agent["limits"],
@@ -73,7 +73,7 @@ export function subjectsOfChain(
   return [...found.values()];
 }
 
-/** Of two sums for different periods, the smaller: only one of them is kept of what a call costs. */
+/** Of two sums for different periods, the smaller: a call's cost is charged to only one of them. */
 function least(one: Allowed, other: Allowed): Allowed {
   const calls = Math.min(one.calls ?? Number.POSITIVE_INFINITY, other.calls ?? Number.POSITIVE_INFINITY);
   const [money] = [one.money, other.money].flatMap((sum) => sum ?? []).sort((a, b) => a.dollars - b.dollars);

@@ -145,7 +145,7 @@ export const FEATURE: Feature = {
   operations: [senders, log],
   store: LOG_STORE,
   open: () => ({ api: ({ parts }) => LOG_API.open(logApi(parts)) }),
-  // The logs are asked for where a layer shows one.
+  // The logs are read if a layer shows one.
   steps: {
     onStart: async (turn) => {
       if (isLogged(turn)) LOGGED.put(turn.extras, true);

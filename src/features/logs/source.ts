@@ -13,12 +13,12 @@ import {
 import { type GatherContext, sendersOf } from "../../turn/sources/index.ts";
 import type { Exchange, SenderLog } from "./store.ts";
 
-/** Where the logs are read. */
+/** Access to the logs. */
 export interface Logs {
   readonly log: (scope: ContactScope) => Promise<SenderLog | undefined>;
 }
 
-/** Tokens of what was said in one exchange, on average; its sender's frame, the days and who says it come on top. */
+/** The average tokens of one exchange's text; its sender's frame, the days and the speakers' names are added to that. */
 const TOKENS_EACH = 50;
 
 /** The same for the newest: it is shown whole up to about what the log keeps of it, in compact mode up to an ordinary length. */

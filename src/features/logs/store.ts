@@ -69,7 +69,7 @@ export interface LogHead {
   readonly lastActivity: number;
 }
 
-/** Set where what a turn says goes into its senders' logs. */
+/** Set if a turn's text goes into its senders' logs. */
 export const LOGGED = outcomePart<true>();
 
 /**
@@ -155,7 +155,7 @@ async function dropLog(tx: Tx, scope: ContactScope): Promise<void> {
   await tx.run(query.deleteFrom("exchange").where((eb) => eb.and(owner(scope))));
 }
 
-/** Takes the entries of what was retracted away. */
+/** Removes the entries of what was retracted. */
 async function dropEntries(tx: Tx, retracting: Retracting): Promise<void> {
   const entry = `delete from exchange where org = ? and agent = ? and contact = ? and (event in (select value from json_each(?))
     or turn in (select value from json_each(?)))`;
@@ -201,7 +201,7 @@ async function log(tx: Tx, scope: ContactScope): Promise<SenderLog | undefined> 
 
 interface EntryRow extends Pick<Exchange, "event" | "turn" | "at"> {
   readonly proof: Proof | null;
-  /** Null where they were erased. */
+  /** Null if erased. */
   readonly said: string | null;
   readonly answered: string | null;
 }

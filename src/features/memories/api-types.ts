@@ -51,7 +51,7 @@ export interface ImportProgress {
   readonly total: number;
 }
 
-/** What came of an import: every entry of the file is counted as saved, known or refused. */
+/** The result of an import: every entry of the file is counted as saved, known or refused. */
 export type ImportReport = Readonly<z.output<typeof IMPORTED>>;
 
 /** How memories are written down, and which. */
@@ -65,7 +65,7 @@ export interface MemoryApi {
   /** Newest first. */
   memories(actor: Allowed<"read">, scope: Scope, limit: number, listing?: MemoryListing): Promise<readonly Memory[]>;
   memory(actor: Allowed<"read">, scope: Scope, id: MemoryId): Promise<Memory | undefined>;
-  /** Best first; of a contact and, where the actor reaches them, of the agent's own. */
+  /** Best first; of a contact and, if the actor may see them, the agent's own. */
   searchMemories(actor: Allowed<"read">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
   /** The same for those who ask why: each hit with what its score is made of. */
   explainMemories(actor: Allowed<"explain">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
@@ -98,14 +98,14 @@ export interface ConsolidateWish {
   /** The maximum number of summaries; all by default. */
   readonly limit?: number;
   /**
-   * Milliseconds that must have passed since a stretch's last word, or since what is remembered of a subject; half an hour at the
-   * least, which is also the default.
+   * Milliseconds that must have passed since a stretch's last message, or since the memories of a subject; at least half an hour, which is
+   * also the default.
    */
   readonly gap?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What came of one stretch of talk or one subject, and what it took. */
+/** The result for one stretch of talk or one subject, and its cost. */
 export type Consolidated = (
   | {
       readonly summary: Memory;
@@ -129,19 +129,19 @@ export type Consolidated = (
   ) & {
     /** How many messages or other memories it is about. */
     readonly sources: number;
-    /** Where the request and the answer are recorded. */
+    /** The turn with the request and the answer. */
     readonly turn: TurnId;
     readonly usage: Usage;
     readonly dollars: number;
   };
 
-/** Why what was said with an agent could not be summarized in idle time. */
+/** Why an agent's conversations could not be summarized in idle time. */
 export interface ConsolidationTrouble {
   readonly agent: AgentName;
   readonly because: string;
 }
 
-/** What people and programs do to have sums of what was said. */
+/** Summaries of conversations, for people and programs. */
 export interface ConsolidateApi {
   /**
    * Has the agent's own model summarize what was said in stretches of talk that have ended, or what is remembered of a subject, as far as
@@ -183,10 +183,12 @@ export type VectorReport = Readonly<Omit<z.output<typeof VECTORS>, "agent">>;
 export interface EmbedApi {
   /** @throws StrataError `agent_not_found` */
   vectorReport(actor: Allowed<"read">, agent: AgentName): Promise<VectorReport>;
-  /** Why an agent's memories are found by their words alone just now, where they should not be. @throws StrataError `agent_not_found` */
+  /** Why an agent's memories are currently found by words alone, although they should not be. @throws StrataError `agent_not_found` */
   vectorTrouble(actor: Allowed<"read">, agent: AgentName): string | undefined;
-  /** Makes the vectors that an agent's memories lack, and tells after each step; nothing without an embedder. Operators only.
-   * @throws StrataError `agent_not_found`, what opening the embedder throws, and what it throws */
+  /**
+   * Makes the vectors that an agent's memories lack, and reports after each step; nothing without an embedder. Operators only.
+   * @throws StrataError `agent_not_found`, what opening the embedder throws, and what it throws
+   */
   embedMemories(actor: Allowed<"operate">, agent: AgentName, signal?: AbortSignal): AsyncGenerator<EmbedProgress>;
   /** The same for all agents in the background, one step after the other. Operators only. */
   embedLater(actor: Allowed<"operate">): Promise<void>;

@@ -26,7 +26,7 @@ import type { Vectors } from "./vectors/embed.ts";
 
 export type * from "./api-types.ts";
 
-/** How many more are read if small talk is left out. */
+/** How many more are read if small talk is omitted. */
 const CHATTER = 50;
 
 /** Memories for people and programs, each call under its actor. */

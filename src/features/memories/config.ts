@@ -14,7 +14,7 @@ const CONSOLIDATE = z
     "When idle, `strata start` lets the agent's model summarize what was said, as memories beside the messages. Default: only `strata memory consolidate` does this.",
   );
 
-/** When what was said is summarized. */
+/** When conversations are summarized. */
 export const KEYS = {
   consolidate: frozenKey({
     written: CONSOLIDATE,

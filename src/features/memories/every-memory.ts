@@ -12,7 +12,7 @@ export async function* everyMemory(
 ): AsyncGenerator<Memory> {
   let before = listing.before;
   let size = PAGE;
-  // The next page begins at the last one's oldest instant: what was seen of that is passed over.
+  // The next page begins at the last one's oldest instant: memories already seen at that instant are skipped.
   let seen: ReadonlySet<MemoryId> = new Set();
   for (;;) {
     const page = await store.memories(scope, size, { ...listing, ...(before !== undefined && { before }) });

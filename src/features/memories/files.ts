@@ -51,7 +51,7 @@ async function imported(
     const { done, total } = step.value;
     if (signal.aborted) throw importStopped(name, done, total);
     progress(`${number(done)} of ${count(total, "memory", "memories")}`, total === 0 ? 1 : done / total);
-    // Others get their turn, and so does whoever wants it stopped.
+    // Yields to other work, including a request to stop.
     await new Promise(setImmediate);
   }
 }

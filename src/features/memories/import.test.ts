@@ -129,7 +129,7 @@ describe("JSON lines", () => {
     expect(await to.runtime.use(MEMORY_API).memories(OPERATOR, to.ann, 9)).toEqual([]);
   });
 
-  /** Says one thing after the other, each in place of what is named. */
+  /** Saves one fact after the other, each replacing the named one. */
   async function history({ runtime, ann }: Stand, ...steps: readonly (readonly [string, string?])[]): Promise<void> {
     const live = new Map<string, MemoryId>();
     for (const [text, before] of steps) {
@@ -260,7 +260,7 @@ describe("what was said", () => {
     ...{ trust: "contact", by: n % 2 === 0 ? "contact" : "agent", at: Date.UTC(2026, 0, 1 + Math.floor(n / 4), 9) },
     ...more,
   });
-  /** Two talks of four lines, each within one second: nothing but their order tells which came first. */
+  /** Two talks of four lines, each within one second: only their order shows which came first. */
   const TALK = Array.from({ length: 8 }, (_, n) => said(n, `Line ${n} of it`));
   const told = (all: readonly Memory[]) =>
     all.map(({ content, speaker, session, at, kind }) => ({ content, speaker, session, at, kind }));

@@ -118,7 +118,7 @@ interface Importing {
   readonly ids: Map<MemoryId, MemoryId>;
 }
 
-/** An entry, and what it is here. */
+/** An entry, and its match here. */
 interface Recognised {
   readonly draft: MemoryDraft;
   readonly id: MemoryId;
@@ -157,7 +157,7 @@ function recognise(work: Importing, tally: ImportTally, drafts: readonly MemoryD
 
 const isPast = ({ supersededBy }: MemoryDraft): boolean => supersededBy !== undefined;
 
-/** The id it had, where that is free here. */
+/** Its former id, if that is free here. */
 function freeId({ known, parts }: Importing, { id }: MemoryDraft): MemoryId {
   return id === undefined || known.get(id) !== undefined ? newMemoryId(parts.clock.real(), parts.random) : id;
 }
@@ -196,12 +196,12 @@ async function plan(work: Importing, { draft, id, before }: Recognised): Promise
 
 const idHere = ({ ids }: Importing, id: MemoryId): MemoryId => ids.get(id) ?? id;
 
-/** Whether what it names as superseded is still found here. */
+/** Whether the memory that it supersedes is still found here. */
 function takesPlace({ known }: Importing, id: MemoryId | undefined): boolean {
   return id !== undefined && known.get(id)?.isSuperseded === false;
 }
 
-/** Saves what was planned, at once; where one cannot be kept, each for itself, so that only that one is refused. */
+/** Saves what was planned, together; if one cannot be kept, each separately, so that only that one is refused. */
 async function flush(
   { parts: { store }, scope, check }: Importing,
   tally: ImportTally,
@@ -266,7 +266,7 @@ async function asMemory({ parts, actor, scope }: Importing, { memory }: MemoryDr
   const isHere = turn !== undefined && (await parts.store.turn(scope, turn)) !== undefined;
   const from = turn === undefined || isHere ? sources : [...new Set([...sources, turn])];
   return {
-    // Where the file says who wrote it down, whoever imports it did not.
+    // If the file names the author, the importer is not the author.
     ...(by === undefined ? doneBy(actor) : { by, ...(byId !== undefined && { byId }) }),
     ...rest,
     ...(isHere && { turn }),

@@ -3,7 +3,7 @@ import type { Store } from "../../store/index.ts";
 import { everyMemory } from "./every-memory.ts";
 import type { MemoryDraft } from "./formats/draft.ts";
 
-/** What of a kept memory tells whether an entry of a file is it. */
+/** The parts of a kept memory that decide whether an entry of a file is the same. */
 export interface KnownMemory {
   readonly id: MemoryId;
   readonly at: number;
@@ -49,7 +49,7 @@ export async function knownMemories(store: Pick<Store, "memories">, scope: Scope
       ofThatTime.find(({ isSuperseded }) => isSuperseded === (supersededBy !== undefined)) ??
       ofThatTime[0];
     if (itself !== undefined || supersededBy !== undefined) return itself;
-    // The same may be said again and again; where each time comes from tells them apart.
+    // The same message may be repeated; its sources distinguish the occurrences.
     const said = memory.kind === "message" ? memory.sources?.map((source) => bySource.get(source)) : alike;
     return said?.find((one) => one !== undefined && (memory.at === undefined || !one.isSuperseded));
   };
@@ -70,7 +70,7 @@ export async function knownMemories(store: Pick<Store, "memories">, scope: Scope
 
 type MemoryContent = Pick<NewMemory, "kind" | "content" | "speaker" | "validFrom" | "validUntil">;
 
-/** As the store tells the very same: it decides, this only foretells it. */
+/** Compares as the store does: the store decides, this only predicts it. */
 function textKey({ kind = "fact", content, speaker, validFrom, validUntil }: MemoryContent): string {
   const words = content.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
   return [kind, speaker, validFrom, validUntil, words.replace(/[.!。！]+$/u, "")].join("\u0000");

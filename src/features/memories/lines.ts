@@ -8,7 +8,7 @@ type MemoryLine = Memory & { readonly scope?: Scope };
 /** A memory that was found, and why. */
 export type MemoryHit = Awaited<ReturnType<MemoryApi["searchMemories"]>>[number];
 
-/** Memories for a person: a line of what is known about each, then its text. */
+/** Memories for a person: a line of details for each, then its text. */
 export function memoryLines(memories: readonly MemoryLine[], style: Style, none: string): readonly string[] {
   if (memories.length === 0) return [none];
   return [

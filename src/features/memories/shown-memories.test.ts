@@ -57,7 +57,7 @@ describe("a memory that was shown and stays in the conversation", () => {
       { n: 2, reason: "forgotten", opened: true },
       { n: 2, reason: "forgotten", opened: false },
     ]);
-    // The beginning has changed: what was reasoned behind it would be refused, and what is reasoned now is replayed.
+    // The beginning has changed: earlier reasoning would be refused, and new reasoning is replayed.
     expect(sent.map((request) => says(request).split("c2ln").length - 1)).toEqual([0, 1, 0, 1]);
     expect(sent[3]?.messages.slice(0, sent[2]?.messages.length)).toEqual(sent[2]?.messages);
     for await (const finding of store.verify(thread.scope.org)) expect(finding.type).not.toBe("problem");

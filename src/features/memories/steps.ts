@@ -78,7 +78,7 @@ export function withoutDoubles(
   return new Map([...contents, ...others]);
 }
 
-/** That memories were searched by words alone, where they should not have been: the turn continues (law 13). */
+/** Notes that memories were searched by words alone, although they should not have been: the turn continues (law 13). */
 function vectorNotes(message: string | undefined, layers: readonly Layer[]): Gathered["notes"] {
   const layer = layers.find(({ source }) => source.kind === "recall");
   return message === undefined || layer === undefined ? [] : [{ layer: layer.id, message }];

@@ -94,7 +94,7 @@ function cleanTags(tags: readonly string[]): readonly string[] {
   return [...new Set(tags.map((tag) => cleanName(untrusted(tag))).filter((tag) => tag !== ""))];
 }
 
-/** Law 12: what the platform showed in a frame was remembered or is in the record already; copied, it would be fed on itself. */
+/** Law 12: what the platform framed is already remembered or in the record; copying it would make memory feed on itself. */
 export function contentProblem(content: string): string | undefined {
   const plain = clean(untrusted(content));
   if (readFrames(plain).length > 0) return HAS_FRAME;
@@ -111,7 +111,7 @@ async function savedText(store: Reads, content: string, scope: Scope, old: Memor
   return savedBefore(same.id, same.support + 1);
 }
 
-/** As the store tells the very same: it decides, this only foretells it. */
+/** Compares as the store does: the store decides, this only predicts it. */
 const foldMemory = (text: string): string =>
   text
     .normalize("NFKC")
@@ -139,7 +139,7 @@ async function whyKept(
   return trustedMore(id, memory.trust, taint);
 }
 
-/** Finds what was saved of the contact and for all contacts; what the turn itself saves is found in it already, and what it forgets is not. */
+/** Finds memories of the contact and for all contacts; what the turn itself saved is included, and what it forgot is not. */
 export async function findMemories(
   store: Reads,
   wanted: { readonly query: string; readonly limit: number } & Omit<MemoryFilter, "kinds">,
@@ -163,7 +163,7 @@ export async function findMemories(
   return answeredAs(lowest, [...lines, ...(isBatch(context.scope) ? [OWN_ONLY] : [])].join("\n"));
 }
 
-/** The newest facts of the contact of the turn, whole: what the turn itself forgets is not among them. */
+/** The newest facts about the turn's contact, whole; without those that the turn itself forgot. */
 export async function newestMemories(
   store: Pick<Store, "memories">,
   limit: number,
@@ -225,7 +225,10 @@ const wordsIn = (text: string): readonly string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 
-/** The same word, or two that begin alike; in scripts without spaces, one inside the other. The store tells better, once it has it. */
+/**
+ * The same word, or two with the same beginning; in scripts without spaces, one inside the other. The store's own search is more precise,
+ * once it has it.
+ */
 function isAlike(one: string, other: string): boolean {
   if (one === other) return true;
   if (/[^\p{Script=Latin}\p{N}\p{M}]/u.test(one)) return one.includes(other) || other.includes(one);
@@ -234,7 +237,7 @@ function isAlike(one: string, other: string): boolean {
   return shorter >= 3 && one.slice(0, alike) === other.slice(0, alike);
 }
 
-/** Where the memories are that a turn may read: the contact's, and the agent's own. */
+/** The scopes of the memories that a turn may read: the contact's, and the agent's own. */
 export function scopesOf(scope: Scope): readonly Scope[] {
   const own: Scope = { ...scope, contact: null };
   return memoryScope(scope).contact === null ? [own] : [scope, own];
@@ -258,7 +261,7 @@ const day = (at: number): string => isoSecond(at).slice(0, 10);
 const until = ({ validUntil }: MemoryResult): readonly string[] =>
   validUntil === undefined ? [] : [validUntilDay(day(validUntil))];
 
-/** Forgets what the agent itself saved in the scope of the turn. */
+/** Forgets a memory that the agent itself saved in the turn's scope. */
 export async function forgetMemory(calls: MemoryCalls, id: string, context: ToolContext): Promise<ToolOutcome> {
   const memory = memoryId(id);
   const kept = await whyKept(calls, memory, context);

@@ -10,7 +10,7 @@ import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
 
 const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });
 
-/** The agent that was named, else all of them. */
+/** The named agent, otherwise all of them. */
 const namesOf = (
   { runtime }: OperationContext,
   { actor }: Call<"view">,

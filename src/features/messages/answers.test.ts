@@ -24,7 +24,7 @@ const BOB = acting("contact", { agent: agentName("asker"), contact: contactId("b
 /** A model that asks for the time in each of the given answers, and then says what it read. */
 const asking = (...ids: readonly string[]) => ({ parts: ids.map((id) => ({ call: "ask_time", id, input: {} })) });
 
-/** A server with an agent that asks whoever talks with it; each request comes from the actor that is set. */
+/** A server with an agent that asks its caller; each request comes from the actor that is set. */
 async function served(script: Parameters<typeof httpFixture>[0], later: LaterAnswer = { waitsFor: "client" }) {
   const companion = (await httpFixture()).runtime
     .agents(allow(acting("operator"), "operate"))

@@ -47,7 +47,7 @@ import type { RunEvent } from "../operation.ts";
 import { failureOf } from "../run-operation.ts";
 import { settingChanges } from "../settings/index.ts";
 
-/** Where a message goes: to a thread that exists, or to a conversation, which is opened if it does not exist yet. */
+/** The destination of a message: an existing thread, or a conversation, which is opened if it does not exist yet. */
 export type Recipient =
   | { readonly thread: ThreadId; readonly agent: AgentName }
   | (Pick<Conversation, "agent" | "channel" | "key"> & { readonly contact: ContactId });
@@ -62,12 +62,12 @@ export interface CallAnswer {
 /** A message to an agent. */
 export interface NewMessage {
   readonly to: Recipient;
-  /** Empty where only calls are answered. */
+  /** Empty if only calls are answered. */
   readonly content: readonly EventPart[];
   /** Results of calls that the conversation waits for, stored together with the message. Sent twice, one is stored once. */
   readonly answers?: readonly CallAnswer[];
   readonly kind: OutsideKind;
-  /** Left out: for an instruction or a scheduled event the sender's own, else `contact`. */
+  /** By default: for an instruction or a scheduled event the sender's own, otherwise `contact`. */
   readonly trust?: Trust | undefined;
   readonly name?: Untrusted | undefined;
   readonly number?: Untrusted | undefined;
@@ -88,7 +88,7 @@ export type Done = Extract<TurnEvent, { type: "done" }>;
 /** The end of a turn that waits for answers. */
 type WaitingEnd = Extract<TurnEvent, { type: "waiting" }>;
 
-/** What came of a message. */
+/** The result of sending a message. */
 export type SentMessage =
   | { readonly event: StoredEvent; readonly state: "queued" | "running" }
   | { readonly event: StoredEvent; readonly state: "waiting"; readonly waiting?: WaitingEnd }
@@ -118,7 +118,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
     async *sendMessage(actor, message, signal = new AbortController().signal) {
       const { event, thread } = await stored(ports, actor, message);
       yield { type: "received", event };
-      // An answer that comes later is waited for by whoever sends the message again, or follows the run that it waits for.
+      // For a later answer, the sender sends the message again, or follows the run that it waits for.
       if (event.status === "held" && message.follow !== "run")
         return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
       // Nobody waits for the answer any more: the agent reads it with the next message.
@@ -137,7 +137,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
   };
 }
 
-/** Says where the conversation goes on with an agent that is declared differently now, as with a handler that was corrected since. */
+/** Says where the conversation continues if the agent's declaration has changed, such as a corrected handler. */
 async function* ofOldVersion({ parts, runtime }: Ports, actor: Allowed<"post">, of: Thread): AsyncGenerator<RunEvent> {
   const { id, scope } = of;
   if (!isAllowed(actor, "explain") || !isAllowed(actor, "read")) return;
@@ -206,7 +206,7 @@ async function stored(
       ? undefined
       : settingChanges(parts, actor, await agentToRun(parts, actor, to), settings);
   const how = { handed: follow === "queue", also };
-  // An assistant's conversation is a member's own: whoever writes there speaks as who they are.
+  // An assistant's conversation is a member's own: only that member writes there, under their own name.
   const isMembers = parts.agents.all.some(({ name, assistant }) => name === to.scope.agent && assistant !== undefined);
   const said = { ...message, trust: message.trust ?? (isMembers ? trustOf(actor) : undefined) };
   const events = eventsOf(actor, said, { channel: to.channel, at: parts.clock.recorded() });
@@ -222,7 +222,7 @@ async function stored(
   throw new StrataError("store_failed", "the store gave back nothing for the message; send it again");
 }
 
-/** The answers first: what the message says, it says after them. */
+/** The answers first, then the message. */
 function eventsOf(
   actor: Allowed<"post">,
   message: NewMessage,
@@ -265,7 +265,7 @@ function eventOf(
   };
 }
 
-/** Where a message goes: to the thread that is named, or to the conversation with the contact as the agent knows them. */
+/** The destination of a message: the named thread, or the conversation with the contact as the agent knows them. */
 interface Destination extends Pick<Conversation, "channel" | "key"> {
   readonly scope: ContactScope;
   readonly thread?: Thread;
@@ -320,8 +320,8 @@ interface Following {
 }
 
 /**
- * Nothing where the message is held back behind a call that a program or a person has to answer.
- * @throws StrataError `thread_busy` only after a long wait; what a turn failed of, after its `failed`
+ * Nothing if the message is held back behind a call that a program or a person has to answer.
+ * @throws StrataError `thread_busy` only after a long wait; a turn's error, after its `failed`
  */
 async function* followMessage(
   ports: Ports,

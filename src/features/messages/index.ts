@@ -146,7 +146,7 @@ export const MESSAGE = z.strictObject({
 
 const TAKES = MESSAGE.extend({ agent: FIELDS.agent });
 
-/** What came of it. */
+/** The result. */
 export const SENT = z.object({
   event: EVENT.describe("the message as it is stored"),
   state: z
@@ -191,7 +191,7 @@ const sendMessage = runOperation({
 
 type Given = z.output<typeof TAKES>;
 
-/** Whoever reaches one contact alone need not name it. */
+/** An actor limited to one contact need not name it. */
 export function forContact<
   Given extends Partial<Pick<z.output<typeof MESSAGE>, "thread" | "contact" | "channel" | "line" | "number">>,
 >(given: Given, { role, contact }: Pick<Actor, "role" | "contact">): Given {

@@ -29,7 +29,7 @@ describe("whether it is open now", () => {
     ["2026-11-23T17:00:00Z", "closed 2026-11-24T08:00"],
     // Wednesday and Thursday are not written, and closed.
     ["2026-11-25T09:00:00Z", "closed 2026-11-27T19:00"],
-    // Friday's night ends on Saturday, and Saturday's goes on into Sunday.
+    // Friday night ends on Saturday, and Saturday night continues into Sunday.
     ["2026-11-28T00:59:00Z", "open 2026-11-28T01:00"],
     ["2026-11-28T01:00:00Z", "closed 2026-11-28T21:00"],
     ["2026-11-28T23:30:00Z", "open 2026-11-29T02:00"],

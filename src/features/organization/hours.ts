@@ -17,7 +17,7 @@ interface Span {
 
 const SPAN = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 
-/** The times of one day; undefined where they are not written as they should be. */
+/** The times of one day; undefined if they are malformed. */
 export function spansOf(written: string): readonly Span[] | undefined {
   if (written === "closed") return [];
   const spans = written.split(",").map((one): Span | undefined => {
@@ -33,7 +33,7 @@ export function spansOf(written: string): readonly Span[] | undefined {
   return all.length === spans.length && isRising && all.every(({ from, to }) => from !== to) ? all : undefined;
 }
 
-/** Whether it is open at an instant, and the next instant at which that changes; none within `HORIZON` days, left out. */
+/** Whether it is open at an instant, and the next instant at which that changes; absent if there is none within `HORIZON` days. */
 export interface Opening {
   readonly isOpen: boolean;
   readonly changes?: number;

@@ -85,7 +85,7 @@ export function openingText({ hours, timezone = "UTC", afterHours }: StoredBusin
   return afterHours === undefined ? message : `${message} ${whileClosed(afterHours)}`;
 }
 
-/** `at 18:00`-like for today and tomorrow, else with the day. */
+/** In the form `at 18:00` for today and tomorrow, otherwise with the day. */
 function moment(timezone: string, then: number, now: number): string {
   const [day, today] = [civilAt(timezone, then), civilAt(timezone, now)];
   const time = timeAt(timezone, then);

@@ -1,4 +1,4 @@
-/** The organization for which agents speak: its profile, its hours, its members, its lines, and signatures below what is sent. */
+/** The organization for which agents speak: its profile, its hours, its members, its lines, and signatures below its messages. */
 
 import { z } from "zod";
 import { oneLine, printable, table } from "../../print/index.ts";
@@ -38,7 +38,7 @@ const openingNow =
     return filled(said.join("\n"), "no hours are declared, and no line was named");
   };
 
-/** Puts the signature below what is sent, once. */
+/** Adds the signature to what is sent, once. */
 const SIGNING: OutgoingStep = {
   by: "signature",
   applies: ({ business, signature = {} }, { channel }) =>

@@ -105,7 +105,10 @@ async function findingIn(
   return (tried + 1 < TRIES ? misfit : misfitAgain)(name, finding);
 }
 
-/** Half of the limits that are left, at most the peer's own: the other half stays for others, and for what the answer is needed for. Time is not shared: waiting costs none. */
+/**
+ * Half of the remaining limits, at most the peer's own: the other half stays for others, and for using the answer. Time is not shared:
+ * waiting costs none.
+ */
 function reservedOf(left: Budgets["turn"], own: Budgets["turn"]): NonNullable<LaterAnswer["reserved"]> {
   const half = (key: "modelCalls" | "toolCalls"): number => Math.min(own[key], Math.ceil(left[key] / 2));
   const dollars = Math.min(own.maxCost ?? Number.POSITIVE_INFINITY, (left.maxCost ?? Number.POSITIVE_INFINITY) / 2);
@@ -133,11 +136,11 @@ interface Question {
   readonly agent: Agent;
   readonly content: readonly EventPart[];
   readonly trust: Trust;
-  /** Where the thread goes on from its caller's. */
+  /** Where the thread branches off its caller's. */
   readonly forkedFrom?: NonNullable<Start["opening"]["forkedFrom"]>;
 }
 
-/** The thread of a call over an edge, with what is asked. */
+/** The thread of a call over an edge, with the question. */
 function peerCallStart(
   { parts, setup, lease }: RunningTurn,
   { caller, agent, content, trust, forkedFrom }: Question,

@@ -24,14 +24,14 @@ const agentYaml = (name: string): string => `  ${name}:
 `;
 const YAML = `organization: home\nentry: [one]\nagents:\n${NAMES.map(agentYaml).join("")}`;
 
-/** What one agent is to do: ask these, all at once or one after the other, then say its token with what they said. */
+/** One agent's task: ask these, all at once or one after the other, then say its token with their answers. */
 interface Plan {
   readonly token: string;
   readonly atOnce: boolean;
   readonly asks: readonly { readonly to: string; readonly plan: Plan }[];
 }
 
-/** The reference: what the agent that is given the plan answers in the end, whatever happens on the way. */
+/** The reference: the final answer of the agent with this plan, whatever happens on the way. */
 const answerTo = ({ token, asks }: Plan): string => `${token}(${asks.map(({ plan }) => answerTo(plan)).join(",")})`;
 
 /** How many threads of peers a plan begins, of whatever agents. */
@@ -91,9 +91,9 @@ function planIn(messages: Request["messages"]): Plan {
 const answerIn = (text: string): string => readFrames(text)[0]?.text ?? text;
 
 /**
- * Two conversations of one contact, each with a random plan of agents that ask each other, through programs that are killed after any number
- * of statements: the next one goes on with what the record says. Returns how many died.
- * @throws Error where the record differs in the end from what the reference says: an answer is lost, doubled, or crossed over (S1, S3)
+ * Two conversations of one contact, each with a random plan of agents that ask each other, through programs that are killed after any
+ * number of statements: the next one continues from the record. Returns how many died.
+ * @throws Error if the record finally differs from the reference: an answer is lost, doubled, or crossed over (S1, S3)
  */
 export async function surviveChains({ store, mortal }: KillingStore, seed: number): Promise<number> {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;

@@ -149,7 +149,7 @@ function checkPeers(value: WrittenPeers, place: KeyPlace): void {
   }
 }
 
-/** A fork goes on with its caller's own bytes, so both sides are one version of one agent. */
+/** A fork continues with its caller's own bytes, so both sides are one version of one agent. */
 function checkFork(
   i: number,
   { name, tools }: { readonly name: string; readonly tools: readonly string[] },
@@ -163,7 +163,7 @@ function checkFork(
     refuse([i, "share"], `a fork goes on from a conversation that a model sees, and this agent has none: ${other}`);
 }
 
-/** Agents that others can reach only by what is declared: those with a payload or peers, and those that are peers. */
+/** Agents that others reach only by declaration: those with a payload or peers, and those that are peers. */
 function isListener(place: KeyPlace): boolean {
   const { name, agents } = place;
   const peersOf = (one: string) => namesIn(readKey(place, one, "peers", PEERS));
@@ -207,7 +207,7 @@ const BUFFER = z
   .optional()
   .describe("Limits of the agent's conversations. Default: none.");
 
-/** A layer of the platform's words, and of the operator's where they describe a peer. A reply may name what it names. */
+/** A layer of the platform's words, and of the operator's if they describe a peer. A reply may repeat its names. */
 const platformLayer = (id: string, text: string): KeyLayer => ({
   id: layerId(id),
   mutability: "immutable",

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../protocol/index.ts";
 
-/** How deep an example goes into schemas that name each other. */
+/** How deeply an example follows schemas that refer to each other. */
 const DEEPEST = 5;
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   duration: "PT1H",
 };
 
-/** A value that shows what a schema asks for. It matches in its form, not necessarily in each limit. */
+/** A value that illustrates a schema. It has the right form, but may violate some limits. */
 export function exampleOf({ schema, example }: { readonly schema: JsonObject; readonly example?: Json }): Json {
   if (example !== undefined) return example;
   const shown = (part: Json | undefined, depth: number): Json => {

@@ -44,7 +44,7 @@ function reply({ messages }: Request) {
 
 /**
  * Conversations of several contacts side by side, whose agent forks itself again and again. Returns how many forks there were.
- * @throws Error where a fork was sent a word of another conversation, or of the run that asks, or did not begin with its caller's bytes
+ * @throws Error if a fork was sent a word of another conversation, or of the run that asks, or did not begin with its caller's bytes
  */
 export async function forkCanaries(seed: number, turns: number, store?: Store): Promise<number> {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;
@@ -102,7 +102,7 @@ function problemOf(
   if (foreign !== undefined) return `a fork was sent ${foreign}`;
   const own = [...seen].filter((canary) => canary.startsWith(wish.canary.slice(0, -1)));
   if (own.includes(wish.canary)) return "a fork was sent what its caller's open run was asked";
-  // Its later requests hold what it asked itself.
+  // Its later requests contain its own questions.
   if (own.length > 1 && request.messages.at(-1)?.role === "user")
     return `a fork was sent more of that run than its question: ${own.join(", ")}`;
   const missing = closed.find((canary) => !seen.has(canary));

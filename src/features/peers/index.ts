@@ -13,7 +13,7 @@ import { JSON_OBJECT } from "./payload.ts";
 import { NO_LISTENER, routeApi, send } from "./route.ts";
 import { ASK_UNKNOWN, askTool } from "./wording.ts";
 
-/** What any payload is, where the agent is not known: its own schema is judged in the turn. */
+/** Any payload, if the agent is not known: its own schema is checked in the turn. */
 const ANY_PAYLOAD: JsonObject = { type: "object", properties: {} };
 
 function askToolFor(name: string): Tool {

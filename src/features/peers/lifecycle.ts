@@ -47,8 +47,8 @@ async function bufferState(store: Store, thread: Thread, rules: Rules, now: numb
 }
 
 /**
- * Refuses what is said on a thread that is over or full, and a new thread where the agent has all that it may have: then the one on which
- * nothing has happened for the longest time is warned.
+ * Refuses messages on a thread that is over or full, and a new thread if the agent already has the most it may have: then the thread that
+ * has been inactive for longest is warned.
  * @throws StrataError `buffer_full`, `thread_pruned`
  */
 export async function admitToBuffer(
@@ -92,7 +92,7 @@ async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent)
   throw BUFFER_FULL.of(message, { agent: agent.name, threads });
 }
 
-/** The warning is an event like any other: the turn that it begins may say something, and what is said meanwhile keeps the thread. */
+/** The warning is an event like any other: its turn may say something, and a message meanwhile keeps the thread open. */
 async function warn({ store, clock, random }: Parts, { scope, id, channel }: Thread): Promise<void> {
   const text = untrusted(warningText());
   const event = { kind: WARNING, trust: "platform", channel, content: [{ type: "text", text }] } as const;
@@ -127,7 +127,7 @@ export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "warn"> => ({
   warn: (_, thread) => warn(parts, thread),
 });
 
-/** Warns threads on which nothing happens. That one is over after that needs no work: its record says so. */
+/** Warns inactive threads. Ending one later needs no work: its record shows it. */
 export const idleThreads: Job = {
   name: "peers.idle",
   every: 30_000,

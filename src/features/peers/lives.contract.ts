@@ -17,7 +17,7 @@ import { PEER_API } from "./api.ts";
 import { payloadIn, peerAnswer } from "./handler.ts";
 import { loadYaml, organism } from "./index.contract.ts";
 
-/** `one` and `two` can be written to and forget; `relay` has a handler, forwards what it gets, and answers with what comes back. */
+/** `one` and `two` are entries and may forget; `relay` has a handler, forwards its input, and answers with the reply. */
 const ENTRIES = ["one", "two"] as const;
 const NAMES = [...ENTRIES, "relay"] as const;
 
@@ -25,7 +25,7 @@ const NAMES = [...ENTRIES, "relay"] as const;
 const RULES = { ttl: 60, grace: 10, due: 5, threads: 3, slots: 9 } as const;
 
 const MINUTE = 60_000;
-/** Nothing of the life before is left when the next begins: their conversations are over. */
+/** The time between lives, after which all earlier conversations are over. */
 const BETWEEN = 1_000 * 60 * MINUTE;
 /** Of more lives than these, the first begin again in 2026: a time has four digits for its year. */
 const SEEDS = 50_000;
@@ -45,7 +45,7 @@ const agentYaml = (name: string): string => `  ${name}:
 `;
 const YAML = `organization: home\nentry: [${ENTRIES.join(", ")}]\nagents:\n${NAMES.map(agentYaml).join("")}`;
 
-/** What one agent is to do: ask these, all at once or one after the other, then say its token with what they said. */
+/** One agent's task: ask these, all at once or one after the other, then say its token with their answers. */
 interface Plan {
   readonly token: string;
   readonly atOnce: boolean;
@@ -87,7 +87,7 @@ export const NO_LIVES: LivesTally = {
   intruders: 0,
 };
 
-/** A life as it goes on over the programs that run it. */
+/** A life across the programs that run it. */
 interface Life {
   readonly store: Store;
   readonly chance: Chance;
@@ -102,7 +102,7 @@ interface Life {
 
 type Program = Awaited<ReturnType<typeof organism>>;
 
-/** One step. It is done again by the next program where this one dies in it, so it may do nothing twice. */
+/** One step. If the program dies in it, the next one repeats it, so it must be idempotent. */
 type Step = (program: Program) => Promise<void>;
 
 const DEATHS = 4;
@@ -158,7 +158,7 @@ export async function liveThrough({ store, mortal }: KillingStore, seed: number,
   if (wrong.length > 0) throw new Error(`life ${seed} after ${dead.size} deaths: ${wrong.join("; ")}`);
 }
 
-/** It is what it is for all programs of all lives. */
+/** The same for all programs of all lives. */
 let project: ReturnType<typeof loadYaml> | undefined;
 
 async function begun(life: Life, holder: string, alive: (holder: string) => boolean): Promise<Program> {
@@ -243,7 +243,7 @@ function planIn(text: string): readonly Plan[] {
   return found.payload?.plan === undefined ? [] : [JSON.parse(found.payload.plan)];
 }
 
-/** As a handler does: it forwards what it is to ask, and answers with what comes back. */
+/** Like a handler: it forwards its question, and answers with the reply. */
 const RELAY: AnswerStep = {
   by: "relay",
   effect: "none",
@@ -280,7 +280,7 @@ const isBusy = async ({ store }: Life, { thread }: Talk): Promise<boolean> =>
 const isWarned = async (life: Life, talk: Talk): Promise<boolean> =>
   talk.warned !== undefined && !(await isBusy(life, talk));
 
-/** The reference of what is over. */
+/** The reference for whether a conversation is over. */
 const isOver = async (life: Life, talk: Talk): Promise<boolean> =>
   talk.warned !== undefined && life.now >= talk.warned + RULES.grace * MINUTE && (await isWarned(life, talk));
 
@@ -300,7 +300,7 @@ async function expected(what: string, code: string | undefined, work: () => Prom
   if (came !== code) throw new Error(`${what} came to ${came ?? "pass"} instead of ${code ?? "passing"}`);
 }
 
-/** A conversation begins, where its agent has room for one. */
+/** A conversation begins, if its agent has room for one. */
 function opening(life: Life): Step {
   const { chance, seed, talks, tally } = life;
   const agent = ENTRIES[chance(2)] ?? "one";
@@ -326,7 +326,7 @@ function opening(life: Life): Step {
     const oldest = rests.toSorted(
       (a, b) => a.last - b.last || (String(a.thread?.id) < String(b.thread?.id) ? -1 : 1),
     )[0];
-    // Where this is done again, it was warned before.
+    // If this is repeated, it was warned before.
     if (isFull && refused === undefined && oldest !== undefined) {
       const isLive = oldest.warned === undefined && !(await isIdle(life, oldest));
       refused = isLive ? oldest : null;
@@ -355,7 +355,7 @@ function saying(life: Life): Step {
     const { thread } = talk;
     if (thread === undefined) return;
     if (isFirst) {
-      // Each of many questions in one run gets half of what is left, until nothing is.
+      // Each of many questions in one run gets half of the rest, until nothing is left.
       if (!(await isBusy(life, talk))) talk.inRun = 0;
       isTooMuch = talk.inRun >= 3;
       const slots = (await store.slots(thread.scope, thread.id)).length;

@@ -94,7 +94,7 @@ describe("strata init organism --from", () => {
       limits: { agent: { calls: 100 } },
       responseCache: { seconds: 3_600 },
     });
-    // Nothing of the blueprint's own agents is left behind.
+    // Nothing of the blueprint's own agents remains.
     expect(readdirSync(join(folder, "layers")).sort()).toEqual(["precedence.md", "safety.md"]);
     expect(readdirSync(join(folder, "handlers"))).toEqual(["shouter.ts"]);
     expect(out).toMatch(/platform\.context_buffer\.ttl_hours +buffer\.ttlHours: 24/);

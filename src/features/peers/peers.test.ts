@@ -29,7 +29,7 @@ describe("an agent with peers", () => {
       parties: { initiator: "greeter", target: "shouter" },
       caller: { thread: thread.id },
     });
-    // Nothing is open any more, and nothing waits.
+    // Nothing is still open, and nothing waits.
     expect((await runtime.turns(OPERATOR, thread.id)).map(({ status }) => status).sort()).toEqual(["done", "waiting"]);
   });
 

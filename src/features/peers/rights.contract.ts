@@ -82,7 +82,7 @@ const yamlOf = (graph: ReadonlyMap<string, Declared>): string =>
     )
     .join("")}`;
 
-/** A model that calls all that it has heard of, whether that is offered or not, and says so in the end. */
+/** A model that calls every tool it has heard of, offered or not, and finally says so. */
 function greedy(chance: Chance): Script<Request> {
   return ({ messages }) => {
     const rounds = messages.filter(({ role }) => role === "assistant").length;

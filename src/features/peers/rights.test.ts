@@ -13,7 +13,7 @@ onEachDatabase("a chain", await allParts(), (open, database) => {
     const store = await open();
     const tally = { ...NO_RIGHTS };
     const end = Date.now() + 3_000;
-    // Without what is allowed, nothing could go too far.
+    // Without permitted calls, nothing could exceed its rights.
     const tried = (): boolean => Math.min(tally.ran, tally.threads, tally.edits, tally.dollars) > 0;
     const isEnough = (): boolean =>
       Date.now() >= end && tally.graphs >= LEAST[database] && (tried() || tally.graphs > 40);

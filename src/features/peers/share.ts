@@ -1,4 +1,4 @@
-/** What of its caller's conversation a peer is shown with a question: nothing, unless the edge says so. */
+/** What a peer sees of its caller's conversation with a question: nothing, unless the edge says so. */
 import {
   canonicalJson,
   type EventPart,
@@ -15,7 +15,7 @@ import type { RunningTurn } from "../../turn/index.ts";
 import type { Share } from "./share-policy.ts";
 import { SHARED_SUMMARY, sharedHead } from "./wording.ts";
 
-/** A part of the question, in its frame, with the lowest trust of all that was said there. */
+/** A part of the conversation, in its frame, with the lowest trust of all its messages. */
 export interface Shared {
   readonly part: Extract<EventPart, { type: "text" }>;
   readonly trust: Trust;
@@ -53,7 +53,7 @@ const sharedOf = (head: string, said: readonly Said[]): Shared => ({
   trust: lowestTrust(["agent", ...said.map(({ trust }) => trust)]),
 });
 
-/** Of what was said before this turn, its model's summary; of this turn, the words. */
+/** The model's summary of earlier turns, and this turn's messages verbatim. */
 async function ofSummary(turn: RunningTurn, now: readonly Said[], tokens: number): Promise<Shared | undefined> {
   const summary = await turn.sumUp();
   const { said, isCut } = newestThatFit(now, { most: now.length, tokens, count: turn.setup.count });
@@ -67,7 +67,7 @@ interface Bounds {
   readonly tokens: number;
 }
 
-/** The newest of what was said on the thread, the oldest first. */
+/** The thread's newest messages, oldest first. */
 async function newestSaid(turn: RunningTurn, now: readonly Said[], bounds: Bounds) {
   const { parts, lease, setup } = turn;
   const { scope, id } = lease.claim.thread;

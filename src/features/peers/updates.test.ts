@@ -25,7 +25,7 @@ const systemOf = (request: Request | undefined) => (request?.prefix.system ?? []
 const toolsOf = (request: Request | undefined) => request?.prefix.tools.map(({ name }) => name);
 const results = (request: Request | undefined) => JSON.stringify(request?.messages.at(-1));
 
-/** The shouter tells its caller something, and asks the stranger before it answers. */
+/** The shouter sends its caller an update, and asks the stranger before it answers. */
 const CHAIN: Scripts = {
   greeter: [asks("shouter", ADA), "Done."],
   shouter: [{ parts: [tells(), ...asks("stranger", { text: "Quiet?" }).parts] }, "HELLO ADA"],
@@ -171,7 +171,7 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
 
   it("law 7: 004.6 what is told waits in the record, whatever program goes on", async () => {
     const store = await opened();
-    // A turn that ran in another program goes on with its own script.
+    // A turn that ran in another program continues with its own script.
     const { sent, seen } = await inManyPrograms(store, {
       greeter: [asks("shouter", ADA), "Done."],
       shouter: [{ parts: [tells(), ...asks("stranger", { text: "Quiet?" }).parts] }, "HELLO ADA"],

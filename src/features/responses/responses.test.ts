@@ -5,7 +5,7 @@ import { handlerOf } from "../handlers/index.contract.ts";
 
 const HOUR = 3_600_000;
 
-/** An agent that is not told the time and remembers nothing. */
+/** An agent that does not read the time and remembers nothing. */
 function cached(change: Partial<Agent> = {}): Agent {
   const { layers, ...rest } = sampleAgent();
   const timeless = layers.filter(({ id }) => id !== "clock" && id !== "recall");

@@ -1,7 +1,7 @@
 import { type ContactScope, type Digest, outcomePart } from "../../protocol/index.ts";
 import { type EndedTurn, newTable, plain, type StorePart, type Tx, tables } from "../../store/index.ts";
 
-/** A reply to be used again: what was asked, what was said, and until when. */
+/** A reusable reply: the question, the reply, and until when it is valid. */
 export interface KeptResponse {
   readonly asked: Digest;
   readonly text: string;
@@ -36,7 +36,7 @@ export const RESPONSES_STORE = {
     },
   ],
   functions: ({ reading }) => ({
-    /** The reply to what was asked, while it may be used again. */
+    /** The reply to a question, while it may be reused. */
     response: reading(response),
   }),
   onCommit: keepResponses,

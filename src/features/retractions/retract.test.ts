@@ -46,7 +46,7 @@ async function talking(store: Store, replies: Parameters<typeof testRuntime>[0],
   return { ...on, sayOn: on.say, thread, post, run, say, retract, slots, problems, holds };
 }
 
-/** A clerk whose digests make one rule of all lessons. */
+/** A clerk whose digests make one rule from all lessons. */
 async function digesting(store: Store) {
   const agent = clerk({ learning: { mode: "approval", every: 60 } }, [
     layer("learning", 60, { kind: "learning" }, TAIL),
@@ -166,7 +166,7 @@ onEachDatabase("retracting an event", [...(await allParts()), EVERYTHING], (open
     expect(on.tail()).not.toContain(RULE);
     expect(await on.store.part(EVERYTHING).everything(ORG)).not.toContain(RULE);
     expect(await on.lessons()).toMatchObject([{ support: 1, contacts: ["bob"], state: "open" }]);
-    // The next digest makes it of what is left, once that is worth a rule.
+    // The next digest makes it from the rest, once that is worth a rule.
     await on.correct("dan", "What do I pay for a battery?", RIGHT);
     expect(await on.learning.digest(OPERATOR, on.agent.name)).toMatchObject({ outcome: "proposed" });
     expect(await on.verified()).toEqual([]);

@@ -49,7 +49,7 @@ const textsOf = ({ messages, tail }: Request): readonly string[] => [
   ...tail.map(({ text }) => text),
 ];
 
-/** The model's answers: each by this turn's message alone, as if it were recorded; summaries and rules by what they are made of. */
+/** The model's answers: each depends on this turn's message alone, as in a recording; summaries and rules on their sources. */
 function answer(request: Request): string | ScriptedReply {
   if (JSON.stringify(request.prefix).includes("You keep the rules")) return digested(request);
   if (request.tail.some((part) => part.layer === "summary")) {
@@ -72,7 +72,7 @@ function answer(request: Request): string | ScriptedReply {
   return `Good to hear from you, ${/my ref today is (zqx\d+wv)/.exec(text)?.[1] ?? "friend"}.`;
 }
 
-/** Rules: what is there, and what each lesson says. */
+/** Rules: the present ones, and what each lesson says. */
 function digested(request: Request): string {
   const all = textsOf(request).join("\n").replace(/^\| /gm, "");
   const rules = [...all.matchAll(/^- (Say that .+)$/gm)].map(([, rule]) => rule ?? "");
@@ -178,7 +178,7 @@ export async function openOffice(store: Store, part: typeof EVERYTHING) {
       }
       case "dismiss": {
         const open = (await on.lessons()).filter(
-          // Whether one is ended may depend on the retracted event, and what a person does may not.
+          // Whether a lesson is ended may depend on the retracted event; a person's decision may not.
           ({ state, instead }) => state !== "dismissed" && instead.includes(`${THINGS[step.pick % 4]}`),
         );
         for (const { id } of open) await on.learning.dismissLesson(OPERATOR, agent.name, id);
@@ -195,7 +195,7 @@ export async function openOffice(store: Store, part: typeof EVERYTHING) {
     }
   }
 
-  /** Plays the steps, without one if it is said so: then nothing is done that only that one led to. */
+  /** Plays the steps, optionally without one: then everything that only that one led to is skipped. */
   async function play(steps: readonly Step[], without?: number): Promise<void> {
     for (const [i, step] of steps.entries()) {
       on.time.at = begun + hours * 60 * MINUTE + (i + 1) * MINUTE;
@@ -275,7 +275,7 @@ export async function openOffice(store: Store, part: typeof EVERYTHING) {
     };
   }
 
-  /** One more message of each contact, and what was sent for it. */
+  /** One more message of each contact, and the request for it. */
   async function nextRequests(): Promise<string> {
     const from = on.sent.length;
     for (const contact of CONTACTS) {

@@ -49,7 +49,7 @@ function toolLines({ tools }: TurnParts, { agent }: TurnSetup): LayerContent {
   return { kind: "text", text: trusted([WORDING.tools, ...lines].join("\n")) };
 }
 
-/** As they are declared: what a turn has less than that, and what is left of it, its tail says. */
+/** The declared limits: the tail says if a turn has less, and what is left. */
 function limitLines({ tools }: TurnParts, { agent }: TurnSetup): Trusted {
   const { toolCalls, modelCalls } = agent.budgets.turn;
   const own = agent.tools.flatMap((name) => {

@@ -74,7 +74,7 @@ export interface ScheduleApi {
 /** The functions of schedules, as `runtime.use` gives them. */
 export const SCHEDULE_API = featureApi<ScheduleApi>("schedules");
 
-/** Said to an agent that no layer tells it. The sentence is stored, so it says when that was so. */
+/** Said to an agent without a layer for it. The sentence is stored, so it names the time. */
 export const WORDING = {
   waited: (messages: number): string =>
     `When this began, ${messages === 1 ? "1 message was waiting for a turn of its" : `${messages} messages were waiting for turns of their`} own.`,

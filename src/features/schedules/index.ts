@@ -150,7 +150,7 @@ const resume = operation({
   ],
 });
 
-/** Runs by the clock, each when it is due; what was missed before the program began is looked up once. */
+/** Scheduled runs, each when it is due; runs missed before the program began are looked up once. */
 const runs: Job = {
   name: "schedules.runs",
   due: async ({ runtime, operator, clock }) => {

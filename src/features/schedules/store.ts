@@ -56,7 +56,7 @@ export const SCHEDULE_STORE = {
     schedulePauses: reading(schedulePauses),
     /** False if it already is in that state. */
     pauseSchedule: writing(pauseSchedule),
-    /** From when on runs of a schedule count: the given time, or that of the last change where one is known already. */
+    /** From when on runs of a schedule count: the given time, or that of the last change if one is already known. */
     beginSchedule: writing(beginSchedule),
   }),
   changes: {

@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 
-/** A rule and whose clock it goes by. */
+/** A rule and its time zone. */
 export interface Rule {
   readonly cron: string;
   readonly timezone: string;

@@ -66,7 +66,7 @@ export const SETTING_API = featureApi<SettingApi>("settings");
 /** An agent's declaration of one setting. */
 type DeclaredSetting = NonNullable<Agent["settings"]>[string];
 
-/** Settings of the thread decide how much the model reasons, and what the layers with `source: setting` say. */
+/** Settings of the thread decide how much the model reasons, and the content of layers with `source: setting`. */
 export const settingSteps: TurnSteps = {
   setup: async ({ store }, setup, { thread: { id, scope } }) => {
     if (setup.agent.settings === undefined) return setup;
@@ -121,7 +121,7 @@ function reasoningFor(setup: TurnSetup, settings: readonly ThreadSetting[]): Par
   if (level === undefined || card.reasoning === undefined) return undefined;
   if (card.reasoning === "effort" || level === "off") return { level };
   const { maxTokens } = parametersOf(setup);
-  // Of a reply without room for both nothing would be left to say: the layer's text tells it instead.
+  // A reply too short for both would have no room for text: the layer's text says it instead.
   if (maxTokens < 2 * LEAST_BUDGET) return undefined;
   return { level, tokens: Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[level])) };
 }
@@ -178,7 +178,7 @@ async function readSettings(parts: Parts, actor: Allowed<"view">, id: ThreadId):
   return declaredSettings(agent, known);
 }
 
-/** All that the agent declares, with what is set of it. */
+/** All settings that the agent declares, with their values. */
 export const declaredSettings = (
   { settings: declared = {} }: Agent,
   known: readonly ThreadSetting[] = [],

@@ -98,7 +98,7 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
   return { skills, bad };
 }
 
-/** @throws Error with what is wrong with it, and the line */
+/** @throws Error with its problem, and the line */
 async function checkSkill(
   text: string,
   folder: string,
@@ -124,7 +124,7 @@ async function checkSkill(
     ...(isCut ? [sentence] : []),
     ...(faults.length > 0 ? [flagged(faults)] : []),
   ];
-  // The operator's own folder, read by the standard and cleaned of all that reads as the platform's.
+  // The operator's own folder, read by the standard and cleaned of everything that reads as the platform's.
   const waits = faults.length > 0 && check === "review" ? { waits: faults.join("; ") } : {};
   return { text: trusted(whole), notes, isCut, ...waits };
 }

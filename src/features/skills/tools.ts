@@ -86,7 +86,7 @@ async function instructions(
 const PLACES = ["", "scripts", "references", "assets"];
 const MOST = 50;
 
-/** The files of a skill, as far as the standard names places for them. */
+/** The files of a skill in the places that the standard names. */
 async function filesOf({ reader }: ProjectDisk, { folder }: FolderSkill): Promise<readonly string[]> {
   const lists = await Promise.all(
     PLACES.map(async (place) => {

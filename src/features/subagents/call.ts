@@ -64,7 +64,7 @@ interface Calling {
   readonly context: ToolContext;
 }
 
-/** How many calls each running turn leaves open: what is reserved for them comes back with their answers. */
+/** How many calls each running turn leaves open: their reservations are released with their answers. */
 const askedIn = new WeakMap<RunningTurn, number>();
 
 /**
@@ -118,7 +118,7 @@ interface Question {
   readonly definition: Definition;
   readonly task: string;
   readonly trust: Trust;
-  /** Where the thread goes on from its caller's. */
+  /** Where the thread branches off its caller's. */
   readonly forkedFrom?: NonNullable<Start["opening"]["forkedFrom"]>;
 }
 
@@ -158,15 +158,15 @@ function subagentCallStart(
   };
 }
 
-/** At most this many threads of a contact are searched for what an earlier version has left. */
+/** At most this many threads of a contact are searched for leftovers of an earlier version. */
 const MOST_LEFT = 100;
 
 /** Running turns that had asked a sub-agent before they were interrupted, in a program of an earlier version. */
 const leftOver = new WeakSet<RunningTurn>();
 
 /**
- * Ends what a killed program of an earlier version has left: there, the turn that was asked ran inside of the turn that asked. It may have
- * acted, so the call that is made again is answered with a sentence.
+ * Ends what a killed program of an earlier version left: there, the sub-agent's turn ran inside its caller's. It may have had effects, so
+ * the repeated call is answered with a sentence.
  */
 export async function endLeftOver(turn: RunningTurn): Promise<void> {
   const { parts, setup, lease } = turn;
@@ -215,7 +215,7 @@ function subagentOf(
   });
 }
 
-/** The stricter of both. Of a smaller total, the reply takes a quarter at most: else nothing would be left for the prompt. */
+/** The stricter of both. Of a smaller total, the reply takes at most a quarter: otherwise nothing would be left for the prompt. */
 function stricterBudgets(budgets: Budgets, limits: Rules["limits"] | undefined): Budgets {
   if (limits === undefined) return budgets;
   const { tokens = budgets.total } = limits;

@@ -5,7 +5,7 @@ import { MODES, type OwnChannel, trusted } from "../../protocol/index.ts";
 /** The tool by which an agent asks one of its sub-agents. */
 export const CALL_SUBAGENT = "call_subagent";
 
-/** The tool by which an agent that was asked tells its caller something before it answers. */
+/** The tool by which an agent sends its caller an update before it answers. */
 export const ENQUEUE_PARENT = "enqueue_parent";
 
 /** The channel of what agents ask each other: one thread for each call. */
@@ -115,7 +115,7 @@ const STORED = z
   })
   .readonly();
 
-/** Without those that are not set: what is stored has no key for them. */
+/** Without unset ones: the stored form has no key for them. */
 function storedLimits({ tokens, maxCost, ...limits }: z.output<typeof LIMITS>): z.output<typeof STORED>["limits"] {
   return { ...limits, ...(tokens !== undefined && { tokens }), ...(maxCost !== undefined && { maxCost }) };
 }

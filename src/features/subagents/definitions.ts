@@ -46,10 +46,10 @@ export interface Places {
   readonly disk?: ProjectDisk | undefined;
 }
 
-/** Where those of strata.yaml are from. */
+/** The origin of those from strata.yaml. */
 export const DECLARED = "strata.yaml";
 
-/** What declares it and what AGENTS.md says of it: of one name, what the project declares counts, else what is said first. */
+/** The definitions from the declaration and from AGENTS.md: of the same name, the project's declaration counts, otherwise the first one. */
 export async function definitionsOf(agent: Agent, { store, disk }: Places): Promise<Definitions> {
   const { subagents: rules } = agent;
   if (rules === undefined) return { callable: [], leftOut: [] };

@@ -29,7 +29,7 @@ export { withDelegation } from "./parent.ts";
 
 /** What operators see of an agent's sub-agents. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface SubagentApi {
-  /** Whom the agent may call, each with the tools it would have, and which definitions are left out. */
+  /** The sub-agents that the agent may call, each with its tools, and the skipped definitions. */
   subagents(
     actor: Allowed<"operate">,
     agent: AgentName,

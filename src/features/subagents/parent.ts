@@ -1,4 +1,4 @@
-/** Word to the caller: what an agent that was asked tells before it answers. */
+/** Updates to the caller: what an agent sends before it answers. */
 import { z } from "zod";
 import { rankBelowLocked } from "../../agents/index.ts";
 import { inPromptOrder, type Layer, layerId, type Tool, trusted } from "../../protocol/index.ts";
@@ -32,7 +32,7 @@ export function parentTool(): Tool {
   });
 }
 
-/** With the layer of an agent that was asked, which says by whom and how to tell it something. */
+/** Adds the layer of a called agent, which names its caller and explains how to send updates. */
 export const withDelegation = (layers: readonly Layer[], by: string): readonly Layer[] =>
   inPromptOrder([...layers, addedLayer(layers, "delegated", delegated(by))]);
 

@@ -284,7 +284,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const [own] = await runtime.turns(OPERATOR, peer.id);
     expect(own?.events[0]?.trust).toBe("contact");
     expect(await store.part(APPROVAL_STORE).approvals(thread.scope, { status: "waiting" }, 9)).toEqual([]);
-    // What came of it is as little trusted.
+    // The result is trusted no more than that.
     expect(told(sent[3])).toMatch(/result contact/);
   });
 
@@ -525,7 +525,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const { open, runtime, sent, time, name } = await calling([ask(), "Line 3 is wrong.", "Line 3, and hello."]);
     const thread = await open();
     await runtime.post(OPERATOR, thread, [message("Review it.", time.at)]);
-    // One turn alone: whoever asked for it has left.
+    // Only one turn: its caller has left.
     await collect(runtime.run(OPERATOR, thread));
     const to = { agent: name, thread: thread.id };
     const content = [{ type: "text", text: untrusted("Hello?") }] as const;

@@ -33,7 +33,7 @@ export interface TextEdit extends TextKey {
   readonly isOthers?: true;
   /** The agent's words, made from what had this trust at the lowest: they wait until an operator approves them. */
   readonly inputs?: Trust;
-  /** True: a version is made even where the text is active already, because something else that belongs to it has changed. */
+  /** True: a version is made even if the text is already active, because something else that belongs to it has changed. */
   readonly again?: true;
 }
 
@@ -90,7 +90,7 @@ export interface SkillChoice {
 export interface TextApi {
   /** How long its texts may become by edits. */
   textLimits(actor: Allowed<"read">, agent: AgentName): Promise<TextLimits>;
-  /** All layers in the order of the prompt: what is immutable is marked. */
+  /** All layers in the order of the prompt, with immutable ones marked. */
   layers(actor: Allowed<"read">, agent: AgentName): Promise<readonly LayerView[]>;
   /** The edited texts that are not in effect since the declaration changed. */
   passedOver(actor: Allowed<"read">, agent: AgentName): Promise<readonly PassedOver[]>;
@@ -128,7 +128,7 @@ export interface TextApi {
   rollbackText(actor: Allowed<"operate">, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;
   /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */
   disableSkill(actor: Allowed<"operate">, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
-  /** Puts back what a disabled skill said last. @throws StrataError `text_not_found`, `text_refused` */
+  /** Restores the last text of a disabled skill. @throws StrataError `text_not_found`, `text_refused` */
   enableSkill(actor: Allowed<"operate">, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
 }
 

@@ -80,7 +80,7 @@ describe("the doors of operators", () => {
       const before = await Promise.all([set.store.head(ORG), set.store.acts(owner, 9)]);
       for (const [who, access] of STRANGERS) {
         const tried = knock(set.runtime, allow({ ...OPERATOR, ...access }, "operate"));
-        // Without a name, whoever reaches another agent alone is asked about that one.
+        // Without a name, an actor who reaches only another agent is asked about that one.
         await expect(tried, who).rejects.toMatchObject({
           code: expect.stringMatching(/^(not_allowed|agent_not_found)$/),
         });

@@ -123,7 +123,7 @@ async function rollbackText(access: AgentAccess, choice: Omit<TextChoice, "n">):
   return move({ to, beside });
 }
 
-/** Where the pointer goes, and what that was measured with. */
+/** The pointer's new target, and what it was measured with. */
 type Target =
   | { readonly to: number; readonly beside: readonly TextPointer[] }
   | { readonly to: null; readonly beside?: never };
@@ -144,7 +144,7 @@ async function away(access: AgentAccess, key: TextKey): Promise<Target> {
 const isPlaced = async (access: AgentAccess, { key, layer }: EditableText, n: number | null): Promise<boolean> =>
   n !== null && n > 0 && isInPlace(layer, await versionOf(access, key, n));
 
-/** A version that was gone back to is followed further back, and not to what it was gone back from. */
+/** From a version that was restored, the search continues further back, and not to the version it replaced. */
 async function stoodBefore(access: AgentAccess, { key, stands: version }: EditableText): Promise<number | null> {
   if (version === null || version === 0) throw nothingBefore(key, version);
   const began = await lastMove(

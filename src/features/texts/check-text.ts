@@ -23,7 +23,7 @@ interface Measured {
   readonly beside: readonly TextPointer[];
 }
 
-/** @throws StrataError `text_refused` with what is wrong with it */
+/** @throws StrataError `text_refused` with the problem */
 export async function passed(
   access: AgentAccess,
   now: EditableText,

@@ -110,7 +110,7 @@ const edit = operation({
 
 export const HISTORY = z.object({ versions: list(VERSION), moves: list(MOVE), ...NEXT });
 
-/** A page of a text's versions and of what was done with them. */
+/** A page of a text's versions and moves. */
 export async function textHistory(
   texts: Pick<TextApi, "textVersions" | "textMoves">,
   actor: Allowed<"read">,

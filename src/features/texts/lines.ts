@@ -23,7 +23,7 @@ export const nameOf = ({ layer, part }: { readonly layer: string; readonly part?
 /** The label and the name of a memory block, as commands take them. */
 export const blockWords = ({ part = "" }: { readonly part?: string | undefined }): string => part.replace("/", " ");
 
-/** A version for a person: what it is, who wrote it and why, and what the guard said. */
+/** A version for a person: its content, its author and reason, and the guard's verdict. */
 export function versionLines(version: TextVersion, style: Style): readonly string[] {
   const { n, status, active, at, turn, trust, verdict, parent, digest, reason, text } = version;
   const before = parent === 0 ? "the declared text" : `version ${parent}`;
@@ -67,7 +67,7 @@ export function moveLines(moves: readonly TextMove[], style: Style): readonly st
 
 const pointer = (to: number | null): string => (to === null ? "none" : number(to));
 
-/** What came of a move, in a sentence. */
+/** The result of a move, in a sentence. */
 export function movedLine(move: TextMove): string {
   const { kind, from, to } = move;
   const did = kind === "rolled back" ? "was rolled back from" : "goes on from";
@@ -100,7 +100,7 @@ interface Telling {
   readonly style: Style;
 }
 
-/** What came of an edit by a person. */
+/** The result of a person's edit. */
 export function editedLines(version: TextVersion, { name, back, style }: Telling): readonly string[] {
   const { n, status, verdict } = version;
   if (status !== "kept")
@@ -114,7 +114,7 @@ export function editedLines(version: TextVersion, { name, back, style }: Telling
   ];
 }
 
-/** How many proposals wait, and where they are seen. */
+/** How many proposals wait, and where to see them. */
 export const proposalsLine = (proposals: number, agent: string): string =>
   `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${proposals === 1 ? "it" : "them"}`;
 
@@ -153,7 +153,7 @@ function originOf({ contact, inputs }: TextOrigin): string {
   return `from ${isBatch({ contact }) ? "a turn of several senders" : `a turn with ${printable(contact)}`}, ${trust}`;
 }
 
-/** That edited texts are not what is sent, or not what is declared any more. */
+/** Says that edited texts are not what is sent, or no longer what is declared. */
 export function passedOverLines({
   agent,
   displaced,

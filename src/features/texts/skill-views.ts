@@ -12,7 +12,7 @@ import type { AgentAccess } from "../../turn/index.ts";
 import type { SkillView } from "./api-types.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
 
-/** All skills of the agent, by name: what is declared, and what was ever written. */
+/** All skills of the agent, by name: declared ones, and any that were ever written. */
 export async function skillsOf(access: AgentAccess): Promise<readonly SkillView[]> {
   const layer = skillsLayer(access.agent);
   const active = await activeTexts(access);
@@ -68,7 +68,7 @@ export async function skillNamed(access: AgentAccess, name: string): Promise<Ski
   });
 }
 
-/** How many moves are read at once: what is looked for is rarely older. */
+/** How many moves are read at once: the wanted one is rarely older. */
 const PAGE = 100;
 
 /** The last move of a text for which `isSo` holds, however many moves came later. */

@@ -65,8 +65,8 @@ export async function editText(
 const USUAL = 100;
 
 /**
- * @throws StrataError `text_not_found` for a layer or skill that is not there; `invalid_input` for a page of all texts, or a part of
- * no layer
+ * @throws StrataError `text_not_found` for a layer or skill that does not exist; `invalid_input` for a page of all texts, or a part without
+ * a layer
  */
 export async function textVersions(access: AgentAccess, choice: VersionsChoice): Promise<readonly TextVersion[]> {
   checkOfLayer(choice);
@@ -93,7 +93,7 @@ export async function textMoves(access: AgentAccess, choice: MovesChoice): Promi
   return access.parts.store.textMoves(access.owner, { ...page, ...(key !== undefined && { key }), limit });
 }
 
-/** Versions and moves are counted text by text, so a number says nothing of all of them; and a part is one of a layer. */
+/** Versions and moves are numbered text by text, so a number is meaningless across texts; and a part belongs to a layer. */
 function checkOfLayer({ layer, ...rest }: MovesChoice): void {
   if (layer !== undefined) return;
   const { part, before, below } = rest;
@@ -157,7 +157,7 @@ async function mayStand(
 }
 
 /**
- * Whoever approves knows what it replaces: another version, or another declared text than it was written over.
+ * The approver must know what it replaces: another version, or another declared text than it was written over.
  * @throws StrataError `text_decided`
  */
 function checkParent(
@@ -200,7 +200,7 @@ export async function disableSkill(access: AgentAccess, { name, reason }: SkillC
   return parts.store.moveText(owner, key, request);
 }
 
-/** Puts back what the skill said last. */
+/** Restores the skill's last text. */
 export async function enableSkill(access: AgentAccess, { name, reason }: SkillChoice): Promise<TextMove> {
   const key = { layer: skillsLayer(access.agent).id, part: name };
   const { enabled } = await skillNamed(access, name);

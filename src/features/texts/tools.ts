@@ -111,7 +111,7 @@ function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
       reason: z.string().max(200).optional().describe("Why."),
     }),
     effect: "store",
-    // Its answers quote what the agent wrote.
+    // Its answers quote the agent's own text.
     trust: "agent",
     limits: { calls: 1 },
     hidesSecrets: true,

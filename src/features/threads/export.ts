@@ -55,7 +55,7 @@ interface ExportChoice {
   readonly contact: ContactId | undefined;
 }
 
-/** In the order they began. Of one contact, no other's thread: what is exported is handed to them. */
+/** In the order they began. For one contact, no other's thread: the export is handed to them. */
 async function wanted(
   { runtime }: OperationContext,
   { thread, agent, contact }: ExportChoice,
@@ -108,7 +108,7 @@ type Slot = Awaited<ReturnType<OperationContext["runtime"]["slots"]>>[number];
 const lineAt = ({ id, scope }: Thread, at: number) =>
   ({ thread: id, contact: scope.contact, at: new Date(at).toISOString() }) as const;
 
-/** A recording knows what a contact and the agent said, and nothing of what others asked for. */
+/** A recording contains the contact's and the agent's messages, and nothing that others asked for. */
 function recordingLine(thread: Thread, { kind, from, at, text }: Slot) {
   const { contact } = thread.scope;
   if (kind === "reply") return { ...lineAt(thread, at), from: "agent", text } as const;
@@ -151,7 +151,7 @@ async function callsOf(
 /** The tool's own words, without the frame in which the model read them. */
 const answerOf = ({ text }: ResultPart): string => readFrames(text)[0]?.text ?? text;
 
-/** All that is kept of a contact is more than what was said. */
+/** Everything kept about a contact is more than the conversation. */
 const memoriesToo = ({ agent, contact }: Omit<ExportChoice, "thread">): readonly string[] =>
   contact === undefined
     ? []

@@ -76,7 +76,7 @@ function linesByPart({ prefix, messages, tail }: Request): ReadonlyMap<string, r
   ]);
 }
 
-/** In the order of the older request; what was added follows. */
+/** In the order of the older request; additions follow. */
 function sectionChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>): readonly SectionChange[] {
   const [before, after] = [entriesByPlace(old.ledger), entriesByPlace(fresh.ledger)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {

@@ -81,7 +81,7 @@ const COLUMNS = [
   { head: "epoch", least: 8, wraps: true },
 ] as const;
 
-/** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */
+/** A thread as lines for a person: its contact, then a row per turn. Tokens are those of all the turn's requests together. */
 function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
   const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
   const pinned = `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`;

@@ -117,7 +117,7 @@ const wire = fileOperation({
   },
 });
 
-/** @throws StrataError `turn_not_found` where the turn has none of that number */
+/** @throws StrataError `turn_not_found` if the turn has no request of that number */
 function requestOf({ id, requests }: TurnRecord, n: number): TurnRecord["requests"][number] {
   const found = requests.find((one) => one.n === n);
   if (found !== undefined) return found;
@@ -213,7 +213,7 @@ function replyText({ id, end }: TurnRecord): string {
   return end.reply === null ? "(the agent said nothing)" : printable(end.reply);
 }
 
-/** What would be sent, what was sent, and what came of it. */
+/** What would be sent, what was sent, and the result. */
 const OPERATIONS: readonly Operation[] = [compose, EXPLAIN, showTurn, request, wire, diff, regenerate];
 
 export { requestText } from "./diff.ts";

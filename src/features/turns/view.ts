@@ -42,7 +42,7 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
   ];
 }
 
-/** What features add, where the answer has it. */
+/** The fields that features add, if the answer has them. */
 const columnLines = (columns: Columns["turns"], turn: TurnRecord): readonly string[] =>
   cellsOf(columns, turn).flatMap((cell, n) =>
     cell === "" ? [] : [`${columns[n]?.name.padEnd(8)} ${printable(cell)}`],
@@ -56,7 +56,7 @@ async function handledIn({ runtime, actor }: Looking, { batch }: TurnRecord): Pr
   return [`batch    handled with messages of other senders: \`strata explain ${handling?.id ?? batch}\``];
 }
 
-/** At most this many threads of a contact are searched for what a turn asked other agents. */
+/** At most this many threads of a contact are searched for a turn's questions to other agents. */
 const LOOKED_AT = 1_000;
 
 /** Whose call ran the turn, and the turns that its own calls ran. */
@@ -76,7 +76,7 @@ async function askedIn(
   return [...by, ...turns.flat().map((one) => `asked    turn ${one.id}, ${endOf(one)}: \`strata explain ${one.id}\``)];
 }
 
-/** That code which answered was changed since, and its conversation keeps the old one: whoever corrects a handler looks here. */
+/** Says that a handler was changed since, and its conversation keeps the old one: this is where its author looks after correcting it. */
 async function changedSince(
   { runtime, actor }: Looking,
   { scope, version, thread }: TurnRecord,
@@ -133,7 +133,7 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
   ];
 }
 
-/** Who answered in place of the model, and what was done with the reply before it went out. */
+/** What answered in place of the model, and what was done with the reply before it was sent. */
 function stepLines({ answered, outgoing = [] }: NonNullable<TurnRecord["steps"]> = {}): readonly string[] {
   return [
     ...(answered === undefined

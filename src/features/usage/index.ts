@@ -50,7 +50,7 @@ const usage = operation({
 
 export const FEATURE: Feature = { name: "usage", operations: [usage] };
 
-/** Also those no longer declared: what they cost was paid. */
+/** Also those no longer declared: their cost was paid. */
 const everyAgent = ({ runtime }: OperationContext, actor: Allowed<"read">): readonly Agent[] => [
   ...runtime.agents(actor),
   ...runtime.formerAgents(actor),

@@ -23,7 +23,7 @@ interface CostRow {
   readonly cuts: number;
   /** Input tokens, each weighted with its price: 1 is a token of plain input. */
   readonly weighted: number;
-  /** US dollars of that input; `null` where the model's price is not known. */
+  /** US dollars of that input; `null` if the model's price is unknown. */
   readonly dollars: number | null;
 }
 

@@ -23,7 +23,7 @@ import {
 import { declareCompare } from "./cache-compare.ts";
 import { seer } from "./seer.ts";
 
-/** `strata cache …`: what a provider's cache does with requests. Layouts are compared by `npm run bench -- wire`. */
+/** `strata cache …`: what a provider's cache does with requests. `npm run bench -- wire` compares layouts. */
 export function declareCache(program: Command, context: Context): void {
   const cache = program
     .command("cache")

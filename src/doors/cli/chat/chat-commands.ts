@@ -142,7 +142,7 @@ const HELP = [
 /** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is not a command. */
 export function readCommand(line: string): ChatCommand | undefined {
   if (line.includes("\n")) return undefined;
-  // Whoever types a bare slash looks for what there is.
+  // A bare slash asks for the list of commands.
   if (line.trim() === "/") return { name: "/help", words: [] };
   const [, name, rest = ""] = /^\/\s*([\p{L}\d_-]+)(?:\s+(.*))?$/u.exec(line.trim()) ?? [];
   if (name === undefined) return undefined;

@@ -16,7 +16,7 @@ interface MessageReader {
   readonly paste: (line: string) => string | undefined;
   /** Whether a message has begun and continues. */
   readonly isOpen: () => boolean;
-  /** Drops what was begun. */
+  /** Drops the unfinished input. */
   readonly clear: () => void;
 }
 
@@ -68,7 +68,7 @@ export function messageReader(): MessageReader {
   };
 }
 
-/** The chat with a person at a terminal. Ctrl-C cancels the running turn, or else drops what is typed, or else leaves. */
+/** The chat with a person at a terminal. Ctrl-C cancels the running turn, otherwise drops the typed text, otherwise leaves. */
 export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
   const { stdin, stdout, signal } = context.terminal;
   const prompt = `${context.style.cyan(talk.contact)} › `;
@@ -104,7 +104,7 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   lines.on("SIGINT", stop);
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
-  // Whoever leaves by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
+  // Leaving by Ctrl-D or Ctrl-C leaves the cursor behind the prompt.
   lines.on("close", () => {
     closed = true;
     stdout.write("\n");
@@ -196,7 +196,7 @@ interface Arrival {
   readonly isAhead: boolean;
 }
 
-/** Asks the terminal to say where a paste begins and ends, and remembers of each line how it came. */
+/** Asks the terminal to mark the beginning and end of a paste, and remembers how each line arrived. */
 function arrivalsOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
   const come: Arrival[] = [];
   let pasting = false;

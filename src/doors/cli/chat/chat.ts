@@ -201,7 +201,7 @@ async function overPipe(
   if (signal.aborted && context.exitCode() === 0) context.fail(asStrataError(signal.reason));
 }
 
-/** Lines of a pipe may be a contact's, and commands are an operator's: only who says so has them run. */
+/** Lines of a pipe may be a contact's, and commands are an operator's: they run only if an option allows it. */
 function notObeyed(line: string, command: ChatCommand): StrataError {
   const text = printable(JSON.stringify(line.trim()));
   return new StrataError(

@@ -45,7 +45,7 @@ export interface Talk extends Talkers {
   readonly thread: () => Thread | undefined;
   /** The thread, opened if there is none yet. */
   readonly open: () => Promise<Thread>;
-  /** Where the next message goes. */
+  /** The destination of the next message. */
   readonly to: () => Promise<Recipient>;
   /** The thread that a message has opened. */
   readonly continueOn: (thread: Thread) => void;
@@ -132,8 +132,8 @@ export interface Saying {
 }
 
 /**
- * Whom a message is for: `@critic Is it good?` goes to that agent, in the conversation that the same person has with it. A name that no agent has is a
- * word like any other.
+ * The addressee of a message: `@critic Is it good?` goes to that agent, in the conversation that the same person has with it. A name
+ * without an agent is an ordinary word.
  */
 async function addressed(talk: Talk, text: string): Promise<{ readonly to: Talk; readonly words: string }> {
   const { app, agent, contact } = talk;
@@ -164,7 +164,7 @@ export async function speak(context: Context, own: Talk, text: string, saying: S
       if (event.type === "turn-start") turn = event.turn;
     }
   } catch (thrown) {
-    // Whoever pressed Ctrl-C does not wait for another program's turn: the message keeps waiting.
+    // After Ctrl-C, the chat does not wait for another program's turn: the message keeps waiting.
     if (turn === undefined && signal.aborted) return undefined;
     onFailure(asStrataError(thrown));
     const thread = talk.thread();

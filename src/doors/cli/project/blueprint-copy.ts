@@ -45,7 +45,7 @@ interface Copy {
   readonly files: readonly NewFile[];
   /** Lines of its `.gitignore`. */
   readonly ignored: readonly string[];
-  /** What of the folder is not copied: data, secrets, what is installed. */
+  /** What is not copied from the folder: data, secrets, installed packages. */
   readonly leftOut: readonly string[];
   /** The environment variables that its strata.yaml names. */
   readonly variables: readonly string[];
@@ -80,7 +80,7 @@ interface CopyRequest {
 }
 
 /**
- * Copies a blueprint into a folder, and proves that what was made can start: its lock is checked as the start will check it.
+ * Copies a blueprint into a folder, and proves that the copy can start: its lock is checked as the start will check it.
  * @throws StrataError as `findBlueprint`, `readBlueprint`, `writeNew`
  */
 export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folder: string, wanted: CopyRequest): Made {
@@ -89,7 +89,7 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
   const copy =
     from === undefined ? readBlueprint(blueprint, wanted.name) : translated(blueprint, { ...wanted, from, cwd });
   const { variables, leftOut, keys } = copy;
-  // The lock names the agents; what it locks is the blueprint's, word for word.
+  // The lock names the agents; the locked texts are the blueprint's, word for word.
   const isLocked = blueprint.shipped && wanted.name === undefined && from === undefined;
   const isThere = from === undefined && existsSync(join(folder, "strata.yaml"));
   if (!blueprint.shipped && isThere) checkOwnLock(blueprint.folder, env);
@@ -112,8 +112,8 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
 }
 
 /**
- * The blueprint with what another system's file says.
- * @throws StrataError `invalid_input` where another blueprint is named; `file_not_found`; `config_invalid` with what is wrong in the file
+ * The blueprint with the content of another system's file.
+ * @throws StrataError `invalid_input` if another blueprint is named; `file_not_found`; `config_invalid` with what is wrong in the file
  */
 function translated(blueprint: Blueprint, wanted: CopyRequest & { readonly from: string; readonly cwd: string }): Copy {
   const translate = blueprint.shipped ? TRANSLATIONS.get(wanted.blueprint) : undefined;
@@ -146,7 +146,7 @@ ${USUAL_MODELS.map(({ variable, model }) => (model === undefined ? `# ${variable
 `;
 
 /**
- * What `given` names: a shipped blueprint, else a folder with a strata.yaml.
+ * What `given` names: a shipped blueprint, otherwise a folder with a strata.yaml.
  * @throws StrataError `file_not_found`, `config_missing`
  */
 function findBlueprint(given: string, cwd: string): Blueprint {
@@ -164,8 +164,8 @@ function findBlueprint(given: string, cwd: string): Blueprint {
 }
 
 /**
- * Reads a blueprint, its agent renamed where a name is given.
- * @throws StrataError `invalid_input` where a name fits no single agent, or a link leads out of the folder; `file_not_found`
+ * Reads a blueprint, with its agent renamed if a name is given.
+ * @throws StrataError `invalid_input` if a name fits no single agent, or a link leads out of the folder; `file_not_found`
  */
 function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefined): Copy {
   const leftOut: string[] = [];
@@ -192,13 +192,13 @@ function assembled(
   const [example, usual] =
     key === undefined
       ? [files.find(({ path }) => path === ".env.example"), ENV_EXAMPLE]
-      : // Where a model is named, nothing answers without its key, and no other provider's helps.
+      : // If a model is named, nothing answers without its key, and another provider's does not help.
         [undefined, ENV_HEAD];
   const others = files.filter(({ path }) => path !== ".env.example");
   return { files: [...others, withVariables(example, variables, usual)], variables };
 }
 
-/** The example of `.env` that came with the blueprint, else the usual one, with each variable that it does not name yet. */
+/** The blueprint's own example of `.env`, otherwise the usual one, with each variable that it does not name yet. */
 function withVariables(example: NewFile | undefined, variables: readonly string[], usual: string): NewFile {
   const text = example?.bytes.toString() ?? usual;
   const missing = variables.filter((name) => !new RegExp(`^[#\\s]*(?:export\\s+)?${name}\\s*=`, "m").test(text));
@@ -304,8 +304,8 @@ function nameAgent(file: NewFile, name: AgentName | undefined): NewFile {
 }
 
 /**
- * Writes files that are not there yet, none where one of them is. Gives their paths.
- * @throws StrataError `invalid_input` with the files that are in the way; `file_not_found` where writing fails
+ * Writes files that do not exist yet; none if one of them does. Gives their paths.
+ * @throws StrataError `invalid_input` with the files that are in the way; `file_not_found` if writing fails
  */
 function writeNew(folder: string, files: readonly NewFile[]): readonly string[] {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(join(folder, path)));

@@ -189,7 +189,7 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
 
 const KEY = `set ${USUAL_MODELS.map(({ variable }) => variable).join(" or ")} in the environment or in .env beside strata.yaml`;
 
-/** Memories are found by their words, and where an embedder is named by vectors: what compares them, and what makes them. */
+/** Memories are found by their words and, if an embedder is named, by vectors: what compares them, and what makes them. */
 function checkVectors({ runtime, operator, embedderOf }: App): Outcome {
   const found = vectorExtension();
   const comparing =
@@ -293,7 +293,7 @@ async function files(app: App, agents: readonly Agent[]): Promise<Outcome> {
   return isHeld ? warn(lines.join("\n")) : ok(lines.join("\n"));
 }
 
-/** How the turns of the newest threads came by what is read from disk, as their ledgers have it. */
+/** How the turns of the newest threads obtained what is read from disk, according to their ledgers. */
 async function cacheUses({ runtime, operator }: App): Promise<readonly CacheUse[]> {
   const threads = await runtime.newestThreads(operator, { limit: 20 });
   const turns = await Promise.all(threads.map(({ id }) => runtime.turns(operator, id)));

@@ -32,7 +32,7 @@ function unhealthy(failed: number, { what, code }: Check): StrataError {
   return new StrataError(code ?? "unexpected", message, { failed, first: what });
 }
 
-/** Where the text begins: behind the state and the name. */
+/** The column where the text begins, after the state and the name. */
 const INDENT = 16;
 
 function checkLines({ what, state, message: sentence }: Check, { style, terminal }: Context): readonly string[] {

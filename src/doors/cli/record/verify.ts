@@ -88,7 +88,7 @@ const COVERED = {
   ],
 };
 
-/** How many columns the answer says nothing of, and from which link on it says something of those that came later. */
+/** How many columns the answer does not cover, and from which link on it covers those that were added later. */
 function uncovered(verdicts: readonly OrgVerdict[]): readonly string[] {
   const free = (verdicts[0]?.columns ?? []).filter(({ by }) => by === "nothing");
   const later = verdicts.flatMap(({ org, columns }) =>

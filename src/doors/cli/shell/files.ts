@@ -40,7 +40,7 @@ export function readJson(name: string, cwd: string): unknown {
 }
 
 /**
- * Writes a named file, all or nothing: what it held before is not lost to a full disk.
+ * Writes a named file, all or nothing: a full disk does not destroy its old content.
  * @throws StrataError `file_not_found`
  */
 export async function writeOutput(

@@ -15,7 +15,10 @@ export interface Noun {
   readonly operations: readonly Operation[];
 }
 
-/** Declares the commands of a noun: `strata NOUN VERB`, one for each operation that has a command; one of a single word is a command by itself. */
+/**
+ * Declares the commands of a noun: `strata NOUN VERB`, one for each operation that has a command; an operation of a single word is a
+ * top-level command.
+ */
 export function declareNoun(program: Command, context: Context, { name, description: says, operations }: Noun): void {
   const verbs = operations.flatMap((operation): readonly Verb[] => {
     const { command: part, takes } = operation;
@@ -54,7 +57,7 @@ function argumentTerm(one: Argument): string {
 interface Declaring {
   readonly verb: Verb;
   readonly more: readonly Verb[];
-  /** The word by which the verb is a command by itself. */
+  /** The word by which the verb is a top-level command. */
   readonly alone?: string;
 }
 
@@ -164,7 +167,7 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
     : option;
 }
 
-/** Whether a required field gets its value elsewhere if its option is left out. */
+/** Whether a required field gets its value elsewhere if its option is omitted. */
 const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]): boolean =>
   file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
 

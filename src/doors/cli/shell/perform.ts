@@ -45,7 +45,7 @@ export interface Performed {
   readonly naming: Naming;
 }
 
-/** Does what a command asks for, and prints what comes of it. */
+/** Performs a command, and prints the result. */
 export async function perform(context: Context, performed: Performed): Promise<void> {
   const { command, verb } = performed;
   const { confirm } = verb.part;
@@ -56,7 +56,7 @@ export async function perform(context: Context, performed: Performed): Promise<v
   await opening(verb)(context, command, (session) => work(context, session, performed));
 }
 
-/** @throws StrataError `invalid_input` where a file would be lost */
+/** @throws StrataError `invalid_input` if a file would be lost */
 function checkOut({ terminal }: Context, { out, force }: { readonly out?: string; readonly force?: true }): void {
   if (out === undefined || force === true || !existsSync(resolve(terminal.cwd, out))) return;
   const message = `${out} already exists; name another file, or add --force to replace it`;
@@ -194,7 +194,7 @@ async function tellFollowing(context: Context, session: Session, begin: () => As
   else await tellTurn(context, session, begin());
 }
 
-/** The agent and contact that it is about. Not named: the first agent, and, if the operation says so, the person at this machine. */
+/** The agent and contact that it is about. By default, the first agent and, if the operation says so, the person at this machine. */
 function subject(session: Session, { fields, part }: Verb, given: Performed["given"], command: Command) {
   const agent = fields.find(({ name }) => name === "agent");
   if (agent === undefined || (!agent.required && given["agent"] === undefined))

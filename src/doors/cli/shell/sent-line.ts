@@ -31,7 +31,7 @@ export function sentLine(
   ]);
 }
 
-/** First each piece in its shortest form, as far as they go; then longer ones where room is left. */
+/** First each piece in its shortest form, as far as they fit; then longer ones if there is room. */
 function fitted(width: number, parts: readonly Part[]): string {
   const shown = parts.map(() => "");
   const inOrder = [...parts.entries()].sort(([, a], [, b]) => a.weight - b.weight);
@@ -122,7 +122,7 @@ function cutPart(ledger: Ledger): Part {
   return { forms: [cuts(ledger), `${count(sections, "section")} cut`], weight: 1 };
 }
 
-/** The short form has what is paid for: time and money. */
+/** The short form shows the costs: time and money. */
 function work({ modelCalls, toolCalls, milliseconds, dollars: sum }: TurnTotals): readonly string[] {
   const requests = modelCalls === 0 ? "" : `${count(modelCalls, "request")}, `;
   const called = toolCalls === 0 ? "" : `${count(toolCalls, "tool call")}, `;

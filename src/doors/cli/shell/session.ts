@@ -53,7 +53,7 @@ const standIns = (data: string): string =>
     ? `the shipped agents are used, with the data in ${data}`
     : `the shipped agents are used, and ${data} has no data yet`;
 
-/** Where the folder that was meant may be. */
+/** Where the intended folder may be. */
 function wayOut(folder: string): string {
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above))
     if (existsSync(join(above, CONFIG)))
@@ -92,7 +92,7 @@ export async function inRecord(
   await inData(context, command, { work, recordOnly: true });
 }
 
-/** The same for commands that continue from what is recorded, with all that a turn needs. @throws StrataError `file_not_found` */
+/** The same for commands that continue from the record, with everything that a turn needs. @throws StrataError `file_not_found` */
 export async function onRecord(
   context: Context,
   command: Command,
@@ -123,7 +123,7 @@ export function agentNamed({ runtime, operator }: App, name: string): Agent {
 
 export { shortVersion } from "../../../print/index.ts";
 
-/** The agent that was named, else the first one. @throws StrataError `agent_not_found`, `invalid_id`, `config_missing` */
+/** The named agent, otherwise the first one. @throws StrataError `agent_not_found`, `invalid_id`, `config_missing` */
 export function chosenAgent(app: App, name: string | undefined): Agent {
   // Also one that is no longer declared: an operation that needs more than the record says so.
   if (name !== undefined) return app.runtime.recordedAgent(app.operator, agentName(name));

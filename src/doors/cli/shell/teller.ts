@@ -18,13 +18,13 @@ export function jsonTeller({ json }: Context): Teller {
   };
 }
 
-/** Whether the environment asks for no line of what was sent. */
+/** Whether the environment hides the line about what was sent. */
 export const isQuietIn = ({ env }: Pick<Terminal, "env">): boolean => env["STRATA_QUIET"] === "1";
 
 /**
- * For people: tool calls and what was sent as dim lines beside the words. A terminal gets the words as they come; anything else
- * gets the whole answer once it is committed, and nothing of one that failed or was asked for again.
- * @param isQuiet asked after each turn: whether the line of what was sent is left out
+ * For people: tool calls and what was sent as dim lines beside the words. A terminal gets the words as they come; anything else gets the
+ * whole answer once it is committed, and nothing of one that failed or was requested again.
+ * @param isQuiet asked after each turn: whether to hide the line about what was sent
  */
 export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn(context.terminal)): Teller {
   const { terminal } = context;
@@ -54,7 +54,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
   return (event) => {
     const waited = silent && event.type === "failed" && event.error.code === "turn_timeout";
     silent = event.type === "compiled";
-    // Thoughts are not shown: whoever waits sees that something moves.
+    // Thoughts are not shown, but the display shows activity.
     if (event.type !== "reasoning-delta") answered();
     switch (event.type) {
       case "turn-start":
@@ -103,7 +103,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return event.failed ? aside(failedNote(event)) : undefined;
       case "done":
         endLine();
-        // A reply that was given by a call, or changed before it went out, is not what was streamed.
+        // A reply given by a call, or changed before it was sent, is not what was streamed.
         if (event.text !== "" && (!streams || !letters(shown).includes(letters(event.text))))
           context.say(printable(event.text));
         shown = "";

@@ -15,7 +15,7 @@ export interface Terminal {
   readonly cwd: string;
   /** Aborted when the program is asked to end: Ctrl-C, SIGTERM, or the program that started it is gone. */
   readonly signal: AbortSignal;
-  /** The time of what a server does without being asked; without it, the real one. */
+  /** The clock of a server's background work; by default the real one. */
   readonly timers?: Timers;
 }
 
@@ -33,7 +33,7 @@ type Source = Pick<Terminal, "stdin" | "signal">;
 export async function* stdinLines(source: Source): AsyncGenerator<string> {
   let rest = "";
   for await (const text of stdinText(source)) {
-    // Only what is new is searched: a line may come in many pieces.
+    // Only new text is searched: a line may come in many pieces.
     const [first = "", ...others] = text.split("\n");
     const lines = [rest + first, ...others];
     rest = lines.pop() ?? "";

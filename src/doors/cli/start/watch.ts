@@ -36,8 +36,8 @@ const LOCKED = "run `strata lock`, then restart: locked texts are read only at a
 const isLock = ({ code }: StrataError): boolean => code === "lock_mismatch" || code === "lock_missing";
 
 /**
- * Folders are watched and not files: whoever saves by renaming a new file over the old one is seen too.
- * Where data lives, and what tools keep beside a project, is left out.
+ * Folders are watched and not files, so that saving by renaming a new file over the old one is noticed too. The data folder, and what tools
+ * keep beside a project, are ignored.
  */
 function onChange({ folder, data }: Session, changed: () => Promise<void>): () => void {
   const watchers = new Map<string, FSWatcher>();

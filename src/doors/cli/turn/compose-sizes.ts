@@ -182,7 +182,7 @@ function cutLine({ section, tokens, wanted, because }: CutSection): string {
   return `${section}: ${what} of ${number(wanted)} tokens (${because})`;
 }
 
-/** Why something was cut although there is room: a prefix that is too long leaves some to what is said after it. */
+/** Why something was cut although there is room: a prefix that is too long leaves some to the conversation after it. */
 function freeLine(sent: Prompts["sent"]): readonly string[] {
   if (sent instanceof StrataError) return [];
   const { entries, limit, tokens } = sent.ledger;

@@ -194,7 +194,7 @@ async function runReplay(context: Context, app: App, job: Job, json: boolean): P
   else context.say(...replayTable(report, context.style));
 }
 
-/** An unknown model is said now and not after the first turns. */
+/** An unknown model is reported now and not after the first turns. */
 async function checkWire(app: App, agent: Agent, { model, dump, replies }: ReplayOptions): Promise<void> {
   if (model === undefined && dump === undefined) return;
   const { wire } = replies === undefined ? await app.modelOf(agent) : app.speaker(agent, []);

@@ -71,7 +71,7 @@ function tallySection({ sections }: Tally, entry: LedgerEntry): void {
   sections.set(key, sum);
 }
 
-/** The tail is computed once a turn: the first request tells what was recalled. */
+/** The tail is computed once a turn: the first request shows what was recalled. */
 function tallyRecall({ recall }: Tally, { requests }: TurnRecord): void {
   const live = requests[0]?.ledger.entries.filter(({ place }) => place === "tail") ?? [];
   const shown = live.reduce((sum, entry) => sum + (entry.items?.shown ?? 0), 0);

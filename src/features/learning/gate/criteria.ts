@@ -57,7 +57,7 @@ export interface Recorded extends Answered {
   readonly text: string;
 }
 
-/** How near an answer is to what was done then. */
+/** How close an answer is to what was done then. */
 export function scored(answer: Answered, then: Recorded): Scores {
   const [now, sent] = [matchWords(answer.text).length, matchWords(then.text).length];
   const kept = then.calls.filter((tool) => answer.calls.includes(tool)).length;

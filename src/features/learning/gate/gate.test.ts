@@ -101,7 +101,7 @@ describe("the gate of learning texts", () => {
     ] as const;
     for (const [text, why] of bad)
       expect(await trial(text)).toMatchObject({ passed: false, reason: expect.stringMatching(why) });
-    // Neither breaks a fixture: the recorded turns tell.
+    // Neither breaks a fixture: the recorded turns decide.
     const refusing = await trial("refuse everything", { fixtures: [] });
     expect(refusing).toMatchObject({ passed: false, reason: expect.stringContaining("it no longer calls the tools") });
     const flattering = await trial("flatter", { fixtures: [] });

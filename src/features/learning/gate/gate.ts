@@ -9,7 +9,7 @@ import { type Recorded, type Scores, scored, unmet, worse } from "./criteria.ts"
 import type { Fixture } from "./fixtures.ts";
 import { answerAgain, answeredIn, answerFixture, type Beside, type Tried } from "./shadow.ts";
 
-/** How far a trial goes. */
+/** The limits of a trial. */
 export interface GateLimits {
   /** Recorded turns that are answered again, at most. */
   readonly turns: number;
@@ -97,7 +97,7 @@ interface PlannedGate extends GateLimits {
 const planOf = ({ turns, fixtures, arms, calls, dollars }: PlannedGate): string =>
   `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers and $${Number(dollars.toPrecision(6))}`;
 
-/** Runs one turn beside the record after the other, and adds up what they cost. */
+/** Runs one turn beside the record after the other, and adds up their cost. */
 function spendingOf(trial: Trial, calls: number) {
   const { limits, progress } = trial;
   const [notRun, left] = [new Set<string>(), new Set<string>()];

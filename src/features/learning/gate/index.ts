@@ -17,7 +17,7 @@ import { type Candidate, GATE_REPORT, type GateReport, type TrialApi, type Trial
 import { type Fixture, MOST_CHARACTERS, readFixtures } from "./fixtures.ts";
 import { MOST_TURNS, tryText } from "./gate.ts";
 
-/** How far a trial goes where the agent does not say. */
+/** The default limits of a trial. */
 const USUAL = { turns: MOST_TURNS, dollars: 1 };
 
 /** The functions of trials. */
@@ -101,7 +101,7 @@ export const tryOperation: Operation = operation({
 const mean = (all: readonly Readonly<Record<string, number>>[], criterion: string): string =>
   all.length === 0 ? "" : `${number((100 * all.reduce((sum, one) => sum + (one[criterion] ?? 0), 0)) / all.length)} %`;
 
-/** A report for people: the verdict, each fixture, the averages of each criterion, and what was left out. */
+/** A report for people: the verdict, each fixture, the averages of each criterion, and what was not tried. */
 export function reportLines(
   { passed, reason, fixtures, turns, spent, limit, notRun }: GateReport,
   style: Style,

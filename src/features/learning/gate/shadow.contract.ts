@@ -21,7 +21,7 @@ const giving: Feature = {
 /** The price of an answer that read 5,000 tokens: a cent and a half. */
 const DEAR = { usage: { input: 5_000 } };
 
-/** How the model answers: it rings and saves first, then tells what it did and which learning text its store tries. */
+/** How the model answers: it rings and saves first, then reports that and the learning text of its store. */
 export type Answering = (request: Request, tried: string) => string | ScriptedReply;
 
 const ringsAndSaves: Answering = ({ messages }, tried) => {

@@ -34,7 +34,7 @@ export interface Beside {
   readonly dollars: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Tried extends Answered {
   readonly dollars: number;
   /** The tools whose calls were not run, because they reach outside. */

@@ -28,7 +28,7 @@ interface Conversation {
   readonly create_time?: unknown;
 }
 
-/** A conversation of ChatGPT's `conversations.json`: a tree of messages by id, of which one branch is what was last seen. */
+/** A conversation of ChatGPT's `conversations.json`: a tree of messages by id, of which one branch was shown last. */
 export const isConversation = (
   fields: Readonly<Record<string, unknown>>,
 ): fields is Readonly<Record<string, unknown>> & Conversation =>

@@ -11,12 +11,12 @@ import {
   untrusted,
 } from "../../../protocol/index.ts";
 
-/** A memory as a file tells it: what it leaves open, the import decides. */
+/** A memory as a file gives it: the import decides what it leaves open. */
 export interface MemoryDraft {
   /** The location in the file: "line 3", "entry 3". */
   readonly where: string;
   readonly memory: Omit<NewMemory, "at" | "trust" | "supersedes"> & { readonly at?: number; readonly trust?: Trust };
-  /** Of an export of Strata: under which id it was kept, how often it was saved, what it replaced and what replaced it. */
+  /** From an export of Strata: its id there, how often it was saved, what it replaced and what replaced it. */
   readonly id?: MemoryId;
   readonly support?: number;
   readonly supersedes?: MemoryId;
@@ -34,7 +34,7 @@ export interface RefusedEntry {
 /** What one place of a file gives. */
 export type ReadEntry = MemoryDraft | RefusedEntry;
 
-/** What drafts may know of where they will belong. */
+/** What drafts may know about their destination. */
 export interface DraftReading {
   /** Names under which the two sides of a conversation are kept as speakers. */
   readonly contact: string;

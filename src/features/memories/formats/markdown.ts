@@ -15,7 +15,7 @@ const LONGEST_HEADING = 400;
 const FENCE = /^\s*(```+|~~~+)/;
 const DATED = /^\[?(\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?)\]?\s*(?:[-–—:·.]\s*)?(?=\S)/;
 
-/** Reads a text: a list's item with what is set in below it is a memory, and so is a paragraph; the headings above are its tags. */
+/** Reads a text: a list item with the text indented below it is a memory, and so is a paragraph; the headings above are its tags. */
 export function readMarkdown(text: string, reading: DraftReading): readonly MemoryDraft[] {
   const drafts: MemoryDraft[] = [];
   const headings: string[] = [];
@@ -55,10 +55,10 @@ export function readMarkdown(text: string, reading: DraftReading): readonly Memo
   return drafts;
 }
 
-/** A line right below an item belongs to it, set in or not; after an empty one only what is set in. */
+/** A line right below an item belongs to it, indented or not; after an empty line only indented text does. */
 const goesOn = ({ lines }: Open, line: string): boolean => /^\s/.test(line) || lines.at(-1) !== "";
 
-/** Line for line: what is taken away leaves its line ends, so that every line keeps its number. */
+/** Line for line: a removed part leaves its line ends, so that every line keeps its number. */
 function withoutComments(text: string): string {
   const lines = text.replace(/\r\n?/g, "\n");
   const front = lines.startsWith("---\n") ? lines.indexOf("\n---\n", 3) + 5 : 4;
@@ -140,7 +140,7 @@ const section = (heading: string, memories: readonly Memory[]): readonly string[
 /** Our heading for messages; each talk has its own heading below it. */
 const SAID = "What was said";
 
-/** To the second, or to the day where that is all that is known. */
+/** To the second, or to the day if nothing more is known. */
 function listItem({ kind, content, speaker, at }: Memory): string {
   const said = kind === "message" && speaker !== undefined ? `${speaker}: ` : "";
   const when = isoSecond(at).replace(/T00:00:00Z$/, "");

@@ -2,7 +2,7 @@ import { cleanName } from "../../../guard/index.ts";
 import { untrusted } from "../../../protocol/index.ts";
 import { type DraftReading, type MemoryDraft, timeOf } from "./draft.ts";
 
-/** One message of a conversation, whoever recorded it. */
+/** One message of a conversation, from any source. */
 interface SaidMessage {
   readonly where: string;
   readonly from: "contact" | "agent";

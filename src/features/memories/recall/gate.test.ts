@@ -47,7 +47,7 @@ function indexOf(said: readonly Said[]): LexicalIndex {
   );
 }
 
-/** How much of a message the best of what was said says, and whether that opens the gate. */
+/** How much the best message says about the newest one, and whether that opens the gate. */
 interface Judged {
   readonly evidence: number;
   readonly opens: boolean;

@@ -23,7 +23,7 @@ const NEAR_UNASKED = 0.9;
 const NEAR_ASIDE = 0.5;
 const SAVED = 0.1;
 
-/** Below this a message says too little by itself: what was written before it is searched for along with it. */
+/** Below this a message says too little by itself: earlier messages are added to the search. */
 export const SPEAKS_FOR_ITSELF = 0.45;
 
 /** Of the best hit's score: what comes after it fits by accident. What only a vector is near to comes after all that, and is compared by its evidence. */
@@ -60,7 +60,7 @@ export function mayShow(newest: string, judged: readonly MemoryHit[]): boolean {
   return forSaid || forSaved || bearingOn(newest, judged, most).length > 0;
 }
 
-/** For what the gate is open, and what the best of what was said says of the message. */
+/** Why the gate is open, and how much the best message says about the newest one. */
 function openedBy(newest: string, judged: readonly MemoryHit[]) {
   const least = nearLeast(newest);
   const opens = (hit: MemoryHit): boolean =>
@@ -71,14 +71,14 @@ function openedBy(newest: string, judged: readonly MemoryHit[]) {
 
 /** How many of the asker's instructions, and of their preferences, are shown with a message to which they may apply. */
 const MOST_STANDING = 2;
-/** Of what the best says of a message: by less than that, a word they share is hardly about the same. */
+/** The share of the best hit's score: below it, a shared word hardly means the same matter. */
 const SHARED = 0.4;
 
 const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
 const isWorded = ({ features }: MemoryHit): boolean => "turn" in features;
 const isStanding = ({ features }: MemoryHit): boolean => "rule" in features || "wishHelps" in features;
 
-/** In the same order, but without what standing instructions and preferences get for being such: these are shown as such in limited number. */
+/** In the same order, but without the bonus of standing instructions and preferences: these are shown separately, in limited number. */
 function byWords(hits: readonly MemoryHit[]): readonly MemoryHit[] {
   const placed = hits.filter((hit) => !isStanding(hit));
   for (const hit of hits.filter(isStanding)) {

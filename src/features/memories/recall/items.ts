@@ -94,7 +94,7 @@ const follows = (before: RecalledMemory, after: RecalledMemory): boolean =>
   !isLaidOut(after) &&
   after.place === before.place + 1;
 
-/** Whether its lines are a part of what it says: code, lists, what is set in. */
+/** Whether line breaks are part of its meaning: code, lists, indented text. */
 const isLaidOut = ({ content }: RecalledMemory): boolean =>
   /^\s{0,3}(?:```|~~~)|^(?: {2,}|\t)\S|^\s*(?:[-*+]|\d+[.)])\s\S/m.test(content);
 

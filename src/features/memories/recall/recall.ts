@@ -25,7 +25,7 @@ import { isChatter, smallTalk } from "./small-talk.ts";
 /** How many hits are read, since most may already be in the transcript. */
 const LOOKED_AT = 100;
 
-/** Tokens of memories in a request where the layer has no budget. */
+/** Tokens of memories in a request if the layer has no budget. */
 export const TOKENS = 600;
 
 type Recalling = GatherContext & {
@@ -63,7 +63,7 @@ const ALL_SEEN = "nothing was searched: the request shows all that could be foun
 /** How many memories are read, one portion after the other, to learn whether the model sees all of them anyway. */
 const PORTIONS = [8, 512];
 
-/** Whether a search could find anything that the model does not see anyway. A search would drop all of what it sees. */
+/** Whether a search could find anything that the model does not see anyway; everything else would be dropped. */
 async function isAnyUnseen(context: Recalling): Promise<boolean> {
   const { store } = context;
   const [standing, isSeen] = [standingIn(context), seenIn(context)];
@@ -95,7 +95,7 @@ const MOST_UNSEEN = 1_000;
 
 const scopesOf = ({ scope }: Pick<Recalling, "scope">): readonly Scope[] => [scope, { ...scope, contact: null }];
 
-/** Behind what replaced another memory that one, where the message asks about the change. */
+/** Adds a replaced memory after its replacement, if the message asks about the change. */
 async function withReplaced(
   newest: string,
   hits: readonly MemoryHit[],
@@ -113,7 +113,7 @@ async function withReplaced(
 interface RecallResult {
   /** The best first. */
   readonly unseen: readonly MemoryHit[];
-  /** The same for what was just written alone. */
+  /** The same for the newest message alone. */
   readonly judged: readonly MemoryHit[];
   /** How many were found that the model sees anyway. */
   readonly standing: number;
@@ -183,7 +183,7 @@ function empty(because: string): LayerContent {
   return { kind: "empty", because };
 }
 
-/** How much of what was written is searched for; the best of a longer message is rarely past it. */
+/** How much of a message is searched for; a longer one rarely has its best part beyond this. */
 const LONGEST = 4_000;
 const LONGEST_EARLIER = 1_000;
 
@@ -214,7 +214,7 @@ function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope" | "ev
   };
 }
 
-/** The search for what was just written, alone or with what was written before. */
+/** The search for the newest message, alone or with earlier ones. */
 function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean): Omit<MemoryQuery, "limit"> {
   const before = withEarlier ? earlier.map((text) => ({ text, weight: EARLIER_WEIGHT })) : [];
   return { texts: [{ text: newest, weight: 1 }, ...before], asker };
@@ -223,7 +223,7 @@ function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean)
 const joinMessageTexts = (messages: readonly StoredEvent[]): string =>
   messages.flatMap(({ content }) => content.flatMap(saidInPart)).join("\n");
 
-// Cut first: what is cleaned is then never large.
+// Cut first, so that the text to clean is never large.
 const cleaned = (text: string, longest: number): string => clean(untrusted(truncateText(text, longest, ""))).trim();
 
 function earlierOf(epoch: Epoch | undefined): readonly string[] {
@@ -243,7 +243,7 @@ const MOST = 64;
 
 const searched = cachePerStore<readonly MemoryHit[]>();
 
-/** Searches, or gives what the same search gave before, as long as nothing in its scopes has changed. */
+/** Searches, or gives the earlier result of the same search as long as nothing in its scopes has changed. */
 async function searchOnce(
   store: Pick<Store, "searchMemories">,
   scopes: readonly Scope[],

@@ -19,10 +19,10 @@ import { costOf, happenedFor, itemsOf, type RecalledMemory, seenIn } from "./ite
 /** How many extra are read: some may already be in the transcript, or no longer be valid. */
 const SPARE = 20;
 
-/** Tokens of them in a request where the layer has no budget. */
+/** Their tokens in a request if the layer has no budget. */
 const TOKENS = 300;
 
-/** Bytes of a memory that say what it is about. */
+/** The bytes of a memory that suffice to see its subject. */
 const ENOUGH = 240;
 
 type Looking = GatherContext & { readonly store: Pick<Store, "memories" | "memoryStats"> };
@@ -34,7 +34,7 @@ interface RecentRequest {
   readonly limit: number;
 }
 
-/** The newest of what was saved of the contact and for all contacts, whatever the message is about. */
+/** The newest saved memories of the contact and for all contacts, regardless of the message. */
 export async function recent({ agent, layer, limit }: RecentRequest, context: Looking): Promise<LayerContent> {
   const { newest, others } = await find(limit, context);
   if (newest.length === 0) return { kind: "empty", because: "nothing was saved that is not shown already" };

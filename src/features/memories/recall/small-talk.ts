@@ -59,7 +59,7 @@ export function smallTalk(text: string): string | undefined {
   const words: string[] = [];
   for (const [found] of text.matchAll(WORD)) {
     const word = found.toLowerCase();
-    // Most messages tell something within a few words: they are read no further.
+    // Most messages say something within a few words, so they are not read further.
     if (!SMALL_TALK.has(word) && !PHRASE_WORDS.has(word) && !GREETS.has(words.at(-1) ?? "")) return undefined;
     if (words.push(word) > LONGEST_WHOLE) return undefined;
   }

@@ -95,7 +95,7 @@ async function* consolidate(
   }
 }
 
-/** Another turn with the same contact goes first. */
+/** Another turn with the same contact takes precedence. */
 async function isBusy(parts: TurnParts, agent: Agent, { contact }: Scope): Promise<boolean> {
   const because = await parts.steps.refusal(parts, { agent, alone: contact, waits: async () => true });
   return because?.code === "thread_busy";

@@ -15,7 +15,7 @@ interface Around {
   readonly contacts?: readonly string[];
 }
 
-/** Contacts that each have said two things in the morning, and what is answered when a summary is asked for. */
+/** Contacts that each wrote two messages in the morning, and the answer to a request for a summary. */
 export async function talked(
   summary: string | Error | ScriptedReply | ((request: Request) => string),
   { agent, parts, contacts = ["ann"] }: Around = {},

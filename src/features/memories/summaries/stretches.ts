@@ -63,7 +63,7 @@ export function inPieces(memories: readonly Memory[]): readonly (readonly Memory
   return Array.from({ length: pieces }, (_, n) => memories.slice(n * size, (n + 1) * size));
 }
 
-/** Which conversation a message is of: that of the import, else the thread of its turn. */
+/** The conversation of a message: that of the import, otherwise the thread of its turn. */
 export function sessions(
   { store }: Pick<Parts, "store">,
   scope: Scope,

@@ -243,7 +243,7 @@ describe("in idle time", () => {
     expect(await summaries(scopeOf("bob"))).toHaveLength(1);
     await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);
     expect(asked()).toHaveLength(2);
-    // Who forgets a summary does not find it made again, unless something new is said.
+    // A forgotten summary is not made again, unless something new is said.
     for (const { id } of await summaries()) await runtime.use(MEMORY_API).forget(OPERATOR, scopeOf("ann"), id);
     time.at += 2 * HOUR;
     await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);

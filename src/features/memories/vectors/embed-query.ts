@@ -9,7 +9,7 @@ import {
 } from "../../../protocol/index.ts";
 import type { EmbedParts } from "./embed-scope.ts";
 
-/** Of a source's time, what the embedder may take: the search itself comes after it. */
+/** The share of a source's time that the embedder may take: the search itself comes after it. */
 const SHARE = 0.6;
 
 /** More or longer text says nothing new about the question. */

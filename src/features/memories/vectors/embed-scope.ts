@@ -21,12 +21,12 @@ export interface Embedded {
   readonly tokens: number;
 }
 
-/** Memories that are read, embedded and kept together: what is lost when a step fails. */
+/** Memories that are read, embedded and kept together: the most that is lost when a step fails. */
 const STEP = 64;
 
 /**
- * Makes the vectors that one scope lacks, a step at a time, oldest first. While another model serves, what is new gets its
- * vectors too, so that nothing is worse until the wanted model has caught up.
+ * Makes the vectors that one scope lacks, a step at a time, oldest first. While another model is in use, new memories get its vectors too,
+ * so that search does not get worse until the wanted model has caught up.
  * @throws StrataError as `Embedder.embed` of the wanted model
  */
 export async function* embedScope(
@@ -69,7 +69,7 @@ async function* embedModel(
 
 type Made = Pick<NewVectors, "vectors"> & { readonly tokens: number };
 
-/** All texts; where the provider refuses them together, each by itself, so that one that it will not take stops no other. */
+/** All texts; if the provider refuses them together, each separately, so that one refused text does not stop the others. */
 async function embedAll(embedder: Embedder, texts: readonly WaitingText[], signal: AbortSignal): Promise<Made> {
   try {
     return await embed(embedder, texts, signal);

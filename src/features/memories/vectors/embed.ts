@@ -21,11 +21,11 @@ export interface Vectors {
    * memories get their vectors afterwards, in the background.
    */
   readonly store: Store;
-  /** Why an agent's memories are found by their words alone, or not all by vectors; nothing where all is well. */
+  /** Why an agent's memories are found by words alone, or not all by vectors; undefined if all is well. */
   trouble(agent: AgentName): string | undefined;
   /** How far the vectors of each scope of an agent are; nothing for an agent without an embedder. */
   states(agent: Agent): Promise<readonly VectorState[]>;
-  /** Makes all that an agent's memories lack, and tells after each step. @throws StrataError as `Embedder.embed` */
+  /** Makes all vectors that an agent's memories lack, and reports after each step. @throws StrataError as `Embedder.embed` */
   catchUp(agent: Agent, signal: AbortSignal): AsyncGenerator<EmbedProgress>;
   /** Makes all that an agent's memories lack in the background. */
   later(agent: Agent): Promise<void>;
@@ -103,7 +103,7 @@ interface QueryEmbedding extends Pick<EmbedParts, "store"> {
   readonly troubles: Troubles;
 }
 
-/** The query as vectors of the models that serve its scopes; none where that fails. */
+/** The query as vectors of the models used in its scopes; none if that fails. */
 async function embedQuery(
   { store, queries, troubles }: QueryEmbedding,
   agent: Agent,
@@ -116,7 +116,7 @@ async function embedQuery(
     if (vectors.length > 0) troubles.search.delete(agent.name);
     return vectors;
   } catch (thrown) {
-    // Whoever searches is stopped by the same signal, and says so better.
+    // The search is stopped by the same signal, and reports it better.
     if (query.signal?.aborted !== true) troubles.search.set(agent.name, asStrataError(thrown).message);
     return [];
   }
@@ -157,7 +157,7 @@ interface Background {
   close(): Promise<void>;
 }
 
-/** At the end of a program what was just said gets its vectors as far as that is quick. */
+/** At the end of a program, new memories get their vectors if that is quick. */
 const GRACE = 2_000;
 
 interface Wish {

@@ -1,4 +1,4 @@
-/** Whether a payload is what an XSD says: it is written as XML, which libxml2 validates. */
+/** Whether a payload matches an XSD: it is written as XML, which libxml2 validates. */
 import { XmlDocument, XmlValidateError, XsdValidator } from "libxml2-wasm";
 import type { Json, JsonObject } from "../../../protocol/index.ts";
 import { xsdExpects, xsdNotBeside, xsdNotThis, xsdNoValue, xsdSays, xsdTooComplex } from "../wording.ts";

@@ -245,7 +245,10 @@ class Reader {
   }
 }
 
-/** What of the tree a JSON Schema can say. The rest is for the XSD alone: a pattern could take for ever here, and is only told. */
+/**
+ * The part of the tree that JSON Schema can express. The rest is for the XSD alone: a pattern could run forever here, and is only
+ * described.
+ */
 export function jsonSchemaOf(node: XsdNode): JsonObject {
   const own = node.kind === "value" ? { ...TYPES.get(node.type), ...facetLimits(node) } : {};
   const about = node.message === undefined ? {} : { description: sentences(node.message, own["description"]) };
@@ -275,7 +278,7 @@ const withAlternatives = (schema: JsonObject, choice: readonly string[]): JsonOb
     ? schema
     : { ...schema, description: sentences(schema["description"], `One of ${choice.join(", ")} at most.`) };
 
-/** The same tree with one field of each choice: what an example shows. */
+/** The same tree with one field of each choice, for examples. */
 export function withoutChoices(node: XsdNode): XsdNode {
   if (node.kind === "value") return node;
   const shown = node.fields.filter(({ name, choice = [name] }) => choice[0] === name);
