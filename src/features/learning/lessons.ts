@@ -345,8 +345,8 @@ export const isHeir = (
 ): boolean => sources.some(({ origin, ends }) => ends === id || origin === over?.id);
 
 /**
- * Lessons by their ids. A source that replaced or removed what another lesson taught is omitted, since it only tells which messages the
- * other lesson fits; a lesson without other sources is dropped.
+ * Lessons by their ids. The text that a source replaced or removed is omitted if another lesson had taught it, since that only shows
+ * which messages the other lesson fits. A lesson with nothing left is dropped.
  */
 export function lessonsIn<Source extends Pick<LessonSource, "lesson" | "wrong" | "instead">>(
   sources: readonly Source[],

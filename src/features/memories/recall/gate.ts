@@ -71,7 +71,7 @@ function openedBy(newest: string, judged: readonly MemoryHit[]) {
 
 /** How many of the asker's instructions, and of their preferences, are shown with a message to which they may apply. */
 const MOST_STANDING = 2;
-/** The share of the best hit's score: below it, a shared word hardly means the same matter. */
+/** The least evidence, as a share of the best hit's own: below it, a shared word hardly means the same matter. */
 const SHARED = 0.4;
 
 const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
