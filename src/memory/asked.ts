@@ -11,12 +11,12 @@ import {
   STOP_WORDS,
 } from "./word-lists.ts";
 
-/** Characters of a query that are read: nobody asks at greater length. */
+/** Characters of a query that are read: no real query is longer. */
 const LONGEST_TEXT = 20_000;
 /** Different terms that are looked up: those that come first and have the greatest weight. */
 const MOST_TERMS = 512;
 
-/** What a search asks for, read from its texts alone. */
+/** A search's meaning, read from its texts alone. */
 export interface ParsedQuery {
   /** The terms to look for, folded, each with the weight of the text it comes from. */
   readonly terms: ReadonlyMap<string, number>;
@@ -41,14 +41,14 @@ export interface ParsedQuery {
 
 export type Asks = "question" | "aside" | "nothing";
 
-/** Whose words are asked for. Names are folded; empty if nobody is meant. */
+/** Whose words are asked for. Names are folded; empty if no one is meant. */
 export interface Who {
   /** The speaker who is named, if it is only one. */
   readonly named: string;
   /** Who asks, and whom they talk to. */
   readonly self: string;
   readonly other: string;
-  /** If nobody is named: the asker speaks of themselves (`saysMe`), or of the person they talk to (`saysYou`). */
+  /** If no one is named: the asker speaks of themselves (`saysMe`), or of the person they talk to (`saysYou`). */
   readonly saysMe: boolean;
   readonly saysYou: boolean;
 }
@@ -68,11 +68,11 @@ const ASKS_CHANGE =
   /\b(?:chang(?:e|ed|ing)|used to|before|previous(?:ly)?|earlier|still|any ?more|switch(?:ed)?|updated?|originally|at first|no longer|früher|vorher|noch immer|avant|antes)\b|以前|之前|原来|前は/iu;
 const ASKS_COURSE =
   /\bin (?:what|which) order\b|\border in which\b|\b(?:list|in) (?:the )?order\b|\bchronolog|\btimeline\b|\bsummar|\bthroughout\b|\bover time\b|\bacross (?:my|our|all)\b|\b(?:evolved?|developed|progressed)\b|\bwalk me through the\b|\breihenfolge\b|\bzusammenfass|\bordre\b|\brésum|\ben qué orden\b|\bresum|顺序|总结|順番/i;
-/** Polite phrases in which "you" and "me" mean nobody: "can you", "tell me". */
+/** Polite phrases in which "you" and "me" refer to no one: "can you", "tell me". */
 const COURTESY =
   /\b(?:can|could|would|will|do|if) you (?:please )?(?=(?:list|walk|tell|give|show|help|explain|suggest|recommend|summar\w*|remind|remember|recall|know|think|provide|describe|write|make|find|check|compare|create)\b)|\b(?:tell|show|give|help|remind|let|walk) (?:me|us)\b|\bthank you\b|\bkannst du\b|\bkönntest du\b/gi;
 
-/** The agent, named by its role, as somebody who said something. */
+/** The agent, named by its role, as the speaker of something. */
 const OF_AGENT =
   /\b(?:did|has|had|does) (?:the|my|our) (?:assistant|agent|ai|bot|chatbot)\b|\b(?:the|my|our) (?:assistant|agent|ai|bot|chatbot) (?:said|says|told|tells|suggested|recommended|mentioned|advised|explained|gave|wrote)\b/i;
 
@@ -81,7 +81,7 @@ export interface AskedText {
   readonly weight: number;
 }
 
-/** Who takes part: the speakers in the index, and who asks whom, if that is known. */
+/** The participants: the speakers in the index, and who asks whom, if that is known. */
 export interface Talkers {
   readonly speakers: readonly string[];
   readonly asker?: string | undefined;
@@ -125,7 +125,7 @@ const isOfNow = (text: string, asks: Asks): boolean => (asks !== "nothing" || TA
 /** Whether help is asked for. */
 export const asksHelp = (text: string): boolean => isOfNow(text, asksIn(text)) && ASKS_HELP.test(text);
 
-/** Whether a text asks about a change: then what is no longer true belongs to the answer. */
+/** Whether a text asks about a change: then facts that are no longer true belong to the answer. */
 export const asksChange = (text: string): boolean => asksIn(text) !== "nothing" && ASKS_CHANGE.test(text);
 
 const SENTENCES = /[^.!?。！？\n]+[.!?。！？]*/gu;

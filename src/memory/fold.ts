@@ -6,7 +6,7 @@ import { FUNCTION_SIGNS } from "./word-lists.ts";
 const LONGEST_WORD = 40;
 /** Characters of a text that are read: much longer runs without a break are too much for the patterns here. */
 const LONGEST_READ = 1_000_000;
-/** More marks on one letter than any script uses: somebody is playing. */
+/** More marks on one letter than any script uses: an abuse of combining marks. */
 const LONGEST_CLUSTER = 5;
 
 /** Scripts that put no space between words. */
@@ -29,7 +29,7 @@ const BEYOND_ASCII = /[\u0080-\uffff]/;
 /** Begins the terms that describe a text instead of standing in it: no folded text contains this character. */
 export const MARK = "\ue000";
 
-/** A word as it stands in a text, folded, and the terms it is searched by. */
+/** A word in its original form, folded, and its search terms. */
 export interface Word {
   readonly word: string;
   readonly terms: readonly string[];
@@ -114,8 +114,8 @@ function lettersOf(run: string): Word {
 }
 
 /**
- * Overlapping pairs of characters, which find a word without knowing where it begins. A Chinese character is often a word, so each stands
- * alone, too.
+ * Overlapping pairs of characters, which find a word without knowing where it begins. A Chinese character is often a word, so each is also
+ * a term by itself.
  */
 function pairsOf(run: string, most: number): readonly string[] {
   const clusters: string[] = [];

@@ -9,7 +9,7 @@ const byWords = (...all: readonly number[]): readonly Ranked[] =>
     const score = all.length - at;
     return { memory: id(number), place: number, score, evidence: 1, features: { turn: score } };
   });
-/** The nearest of so many, each half the way but for the nearest. */
+/** The nearest of this many, each at half the distance except the nearest. */
 const nearby = (size: number, ...all: readonly number[]): Nearby => ({
   memories: all.map((number, at) => ({ memory: id(number), place: number, way: at === 0 ? 0.9 : 0.5, isSaved: true })),
   order: all.map(id),

@@ -22,7 +22,7 @@ export interface Nearby {
 }
 
 /**
- * What an identical vector adds to a memory's score if the vectors are fully trusted. In conversations the words know more: who speaks,
+ * The score that an identical vector adds to a memory if the vectors are fully trusted. In conversations the words know more: who speaks,
  * when, and next to what.
  */
 const GAIN = { saved: 3, said: 0.25 };
@@ -31,9 +31,9 @@ const GAIN = { saved: 3, said: 0.25 };
  * fully.
  */
 const TRUSTED = { from: 2, fully: 4 };
-/** With less agreement, lying near is no evidence. */
+/** With less agreement, lying near is not evidence. */
 const TELLS = 1;
-/** From here on, lying near is evidence. What is usual differs between models: with some, all texts are half alike. */
+/** From here on, lying near is evidence. The usual distance differs between models: with some, all texts are half alike. */
 const TELLING = 0.25;
 /** How many of the words' best results judge the vectors, and how many are too few for that. */
 const BEST = 10;

@@ -26,13 +26,15 @@ export type GateValues = Readonly<Record<GateName, number>>;
 /** Nobody speaks in what was saved. */
 export const isSaid = ({ unit }: Measured): boolean => unit.speaker !== "";
 
-/** What was said, the best first. Lasting statements count as such only if they share a word with the question: otherwise they would fit any. */
+/**
+ * The messages, the best first. Lasting statements count as such only if they share a word with the question: otherwise they would fit any.
+ */
 export const saidInOrder = (all: readonly Measured[]): readonly Scored[] =>
   bestOf(all.filter(isSaid), (values) => weighed(values) - (values.turn === 0 ? standingOf(values) : 0));
 
 const standingOf = (values: Measured["values"]): number => counted(values, ["rule", "wishHelps"]);
 
-/** What is known of a question and of what was said, to judge if anything answers it. Nothing if nothing was found. */
+/** The evidence from a question and from the messages, to judge if anything answers it. Undefined if nothing was found. */
 export function gateValues(shortlist: Shortlist, all: readonly Measured[]): GateValues | undefined {
   const ranked = saidInOrder(all);
   const [best] = ranked;
@@ -74,7 +76,8 @@ const counted = (values: Measured["values"], names: readonly FeatureName[]): num
   names.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);
 
 /**
- * How much of the question one unit of somebody else covers, at most, as a share; somebody else is neither the person named nor the asker.
+ * How much of the question one unit of another speaker covers, at most, as a share; another speaker is neither the person named nor the
+ * asker.
  */
 function coveredByOthers({ asked: { who }, worth, all: whole }: Shortlist, all: readonly Measured[]): number {
   const meant = who.named === "" ? who.self : who.named;
@@ -84,7 +87,7 @@ function coveredByOthers({ asked: { who }, worth, all: whole }: Shortlist, all: 
   return Math.max(0, ...covers) / Math.max(whole, Number.MIN_VALUE);
 }
 
-/** If the person meant says less than this share of what somebody else says about it, the question may be about the wrong person. */
+/** If the person meant says less than this share of what another speaker says about it, the question may be about the wrong person. */
 const OWN_SHARE = 0.75;
 
 /** Whether the best text of the person meant says far less about it than the best of anybody else. */

@@ -1,8 +1,8 @@
 import { stemOf } from "./fold.ts";
 
 /**
- * What people mean when they name a kind: who asks for the desserts that somebody made means cakes and pies. Each line has the words that
- * name the kind, a colon, and its members. Only everyday English: what conversations ask for by its kind.
+ * What people mean when they name a kind: a question about the desserts that someone made means cakes and pies. Each line has the words
+ * that name the kind, a colon, and its members. Only everyday English: what conversations ask for by its kind.
  */
 const KINDS = `
 family relative: mother father parent sister brother sibling son daughter wife husband kid grandma grandpa grandparent aunt uncle cousin nephew niece grandson granddaughter twin

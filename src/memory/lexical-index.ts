@@ -3,8 +3,7 @@ import type { MemoryId } from "../protocol/index.ts";
 /** A part of a memory that is found by itself: at most about 80 words. */
 export interface Unit {
   /**
-   * The terms it is searched by, in the order of the text and as often as they stand there: folded, stemmed, and cut into pairs if a script
-   * has no spaces.
+   * Its search terms, in the order of the text and with repetitions: folded, stemmed, and cut into pairs if a script has no spaces.
    */
   readonly terms: readonly string[];
   /** Bits, see `FLAGS`. */
@@ -16,9 +15,9 @@ export interface PlacedUnit extends Unit {
   /** Its number in its scope. Numbers only grow: what was said later has a higher one. */
   readonly place: number;
   readonly memory: MemoryId;
-  /** Units of the same stretch of conversation share it; a saved fact is a session of its own. */
+  /** Units of the same stretch of conversation share it; a saved fact is a separate session. */
   readonly session: number;
-  /** Folded by `foldName`; empty if nobody is named. */
+  /** Folded by `foldName`; empty if no one is named. */
   readonly speaker: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -26,7 +25,7 @@ export interface PlacedUnit extends Unit {
 
 /** A unit as the ranking reads it: of its terms, only those that are looked for. */
 export interface ReadUnit extends Omit<PlacedUnit, "terms"> {
-  /** In the order of the text, each as often as it stands there. */
+  /** In the order of the text, with repetitions. */
   readonly has: readonly string[];
   /** How many terms the unit has in all. */
   readonly length: number;
@@ -34,7 +33,7 @@ export interface ReadUnit extends Omit<PlacedUnit, "terms"> {
   readonly parts: number;
 }
 
-/** A unit as it is read for a first choice: everything but its words. */
+/** A unit as it is read for a first choice: everything except its words. */
 export interface UnitHead extends Pick<PlacedUnit, "place" | "session" | "speaker" | "flags"> {
   /** Units of one memory share it. */
   readonly whole: number;
@@ -63,9 +62,9 @@ export interface Candidate {
 /** The words of one scope and no other (law 5): the first stage of every search, implemented once for each database. */
 export interface LexicalIndex {
   size(): Promise<IndexSize>;
-  /** In how many units each of the terms stands; terms that stand in none may be missing. */
+  /** In how many units each of the terms appears; terms that appear in none may be missing. */
   frequencies(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Who has spoken in the scope. */
+  /** The speakers of the scope. */
   speakers(): Promise<readonly string[]>;
   /** The best units by the sum of the weights of their terms; on ties the newest comes first. */
   candidates(terms: readonly WeightedTerm[], limit: number): Promise<readonly Candidate[]>;

@@ -49,7 +49,7 @@ type Weights = readonly number[];
 /** A unit with what it contains of what is looked for. */
 interface Read {
   readonly unit: ReadUnit;
-  /** How often each of the terms stands in it. */
+  /** How many times each of the terms appears in it. */
   readonly counts: Few;
   /** For each term that names a kind: the weight of the best member that it contains. */
   readonly kinds: Few;
@@ -59,7 +59,7 @@ interface Read {
 
 interface Session {
   readonly units: number;
-  /** The weights of all terms that stand in it, added up. */
+  /** The sum of the weights of all terms in it. */
   readonly tells: number;
 }
 
@@ -137,7 +137,7 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
   return { unit, values, evidence };
 }
 
-/** Whether the right person said it, if the question asks for somebody's words. */
+/** Whether the right person said it, if the question asks for a person's words. */
 export function speakerOf(
   { named, self, other, saysMe, saysYou }: Who,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
@@ -213,7 +213,7 @@ function bm25(counts: Few, weights: Weights, length: number, of: "turn" | "windo
   return all;
 }
 
-/** What the unit contains of kinds that it does not name. */
+/** The contained members of kinds that it does not name. */
 function kindsOf({ kinds }: Read, named: Few): number {
   let all = 0;
   for (const [slot, tells] of kinds) if (!named.has(slot)) all += tells;
@@ -227,7 +227,7 @@ const datesOf = ({ dates }: ParsedQuery, at: number): Pick<Values, "date"> => ({
 
 /**
  * The unit and the ones near it in its session, in order. Another conversation may go on at the same time, so places alone do not count.
- * Other parts of the same long memory are no neighbours.
+ * Other parts of the same long memory are not neighbours.
  */
 function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[] {
   const around: Read[] = [];

@@ -3,7 +3,7 @@ import { STOP_WORDS } from "./word-lists.ts";
 
 /** In a longer text, only one stretch of this length is searched: the one with most of the question's words. */
 const LONGEST = 20_000;
-/** Stretches overlap, so that a passage at the end of one stands complete in the next. */
+/** Stretches overlap, so that a passage at the end of one is complete in the next. */
 const STEP = 15_000;
 /** A longer line is divided into its sentences. */
 const LONG_LINE = 240;

@@ -2,7 +2,7 @@ import type { MemoryId } from "../protocol/index.ts";
 import type { Measured, Values } from "./measure.ts";
 import { FEATURE_NAMES, WEIGHTS } from "./weights.ts";
 
-/** What a score consists of, by the names that `strata memory explain` shows. A feature that added nothing is left out. */
+/** The components of a score, by the names that `strata memory explain` shows. A feature that added nothing is left out. */
 export type Features = Readonly<Record<string, number>>;
 
 /** A memory that was found, by its best unit. */

@@ -19,7 +19,7 @@ function ranking(texts: readonly Said[], question: string, asker?: string): Prom
   });
 }
 
-/** Each in a session of its own, so that none stands near another. */
+/** Each in a separate session, so that none is near another. */
 function apart(...texts: readonly (string | Partial<Said>)[]): readonly Said[] {
   return said(...texts.map((text, at) => ({ session: String(at), ...(typeof text === "string" ? { text } : text) })));
 }

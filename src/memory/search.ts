@@ -23,14 +23,14 @@ const MOST_PARTS = 2;
 /** How far away a candidate still supports another, and which share of its score it lends at distance 0. */
 const REACH = 4;
 const LENT = 0.15;
-/** What a term adds to the score of words in a unit of the usual length, in the unit and its window together. */
+/** A term's usual contribution to the score of words in a unit of the usual length, in the unit and its window together. */
 const USUAL_GAIN = 1.5;
 
-/** What a search looks for; a `MemoryQuery` is one. */
+/** The target of a search; a `MemoryQuery` is one. */
 export interface Search {
   /** The newest comes first and has the greatest weight. */
   readonly texts: readonly AskedText[];
-  /** Who asks, and the agent they talk to, by their names as speakers. */
+  /** The asker, and the agent they talk to, by their names as speakers. */
   readonly asker?: string;
   readonly agent?: string;
   /** When it is asked, in milliseconds since 1970: what "last week" means. */
@@ -88,7 +88,7 @@ function ofThatTime({ dates, at }: ParsedQuery, factor: number): readonly Weight
   return [...terms].map((term) => ({ term, weight: WEIGHTS.date / (factor === 0 ? 1 : factor) }));
 }
 
-/** The rarest terms that stand in few enough units to read them all, and always at least one. */
+/** The rarest terms that are in few enough units to read them all, and always at least one. */
 function affordable({ tells, kinds, known }: Vocabulary): readonly WeightedTerm[] {
   const chosen: WeightedTerm[] = [];
   let postings = 0;
@@ -168,8 +168,8 @@ function rerank(shortlist: Shortlist, limit: number): readonly Ranked[] {
 }
 
 /**
- * How far the words speak for each result. Of what was said, the best result has the likelihood that anything answers at all, and the
- * others less, in proportion to their own evidence. What was saved (it has no speaker) has its own evidence.
+ * How far the words speak for each result. Among messages, the best result has the likelihood that anything answers at all, and the others
+ * less, in proportion to their own evidence. Saved memories (which have no speaker) have their own evidence.
  */
 function evidenceOf(shortlist: Shortlist, all: readonly Measured[]): (of: Measured) => number {
   const values = gateValues(shortlist, all);

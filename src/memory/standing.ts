@@ -1,13 +1,13 @@
 import { fold, foldedWords, MARK } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
-/** Lasting statements: what somebody says once and means from then on. A rule says what is to be done, a wish what they prefer. */
+/** Lasting statements: said once and meant from then on. A rule demands an action, a wish states a preference. */
 
 /** Terms by which such statements are found, whatever they are about, and the tags that mark saved ones. */
 export const STANDING = { rule: `${MARK}rule`, wish: `${MARK}wish` } as const;
 export const STANDING_TAGS = { rule: "instruction", wish: "preference" } as const;
 
-/** Verbs of instructions to an assistant, and what follows "always" and "never" when nobody is instructed. */
+/** Verbs of instructions to an assistant, and the words that follow "always" and "never" when no one is instructed. */
 const DO =
   "use|include|format|provide|give|answer|reply|respond|write|mention|add|show|highlight|explain|call|address|speak|keep|ask|tell|confirm|report|specify|suggest|verify|cite|convert|avoid|list|round|quote|translate|send|remind|describe|state|name";
 const DOING = "using|including|adding|giving|asking|calling|writing|mentioning|showing|explaining|suggesting";

@@ -27,9 +27,9 @@ interface TopicOptions {
 const COMMON = 0.2;
 /** Rarity is judged as if there were at least this many texts: among few, no word is rare. */
 const FEWEST = 100;
-/** Longer words are no names. */
+/** Longer words are not names. */
 const LONGEST = 40;
-/** In at least this share of its texts, a word must stand where names of things stand. */
+/** In at least this share of its texts, a word must be in the position of a thing's name. */
 const SUBJECT = 0.3;
 
 /**
@@ -59,7 +59,7 @@ function tellingOf(size: number, units: number): number {
   return Math.log(1 + (units - size + 0.5) / (size + 0.5)) * Math.log(size);
 }
 
-/** A term, with the texts in which it stands and its forms there. */
+/** A term, with the texts in which it appears and its forms there. */
 type Subjects = ReadonlyMap<string, { readonly of: ReadonlySet<number>; readonly said: ReadonlyMap<string, number> }>;
 
 /** The terms that name something, and the kinds to which they belong. */
@@ -88,7 +88,7 @@ function subjectName(term: string, words: Subjects, of: ReadonlySet<number>): st
 const mostSaid = (said: ReadonlyMap<string, number>): readonly string[] =>
   [...said].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1)).map(([word]) => word);
 
-/** Words that stand where names of things stand, often enough to be names. */
+/** Words in the position of a thing's name, in enough texts to be names. */
 function subjectsOf(texts: readonly TopicText[], speakers: ReadonlySet<string>): Subjects {
   const read = reader();
   const all = new Map<string, { of: Set<number>; named: Set<number>; said: Map<string, number> }>();
@@ -114,7 +114,7 @@ function isTelling(word: string, term: string): boolean {
 interface TopicWord {
   readonly word: string;
   readonly term: string;
-  /** Whether it stands where the name of a thing stands. */
+  /** Whether it is in the position of a thing's name. */
   readonly isNamed: boolean;
 }
 
@@ -167,13 +167,13 @@ function isNamedAt(tokens: readonly string[], words: readonly (string | undefine
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
-/** Words that stand before the name of a thing, folded. */
+/** Words that precede the name of a thing, folded. */
 const BEGINS = list(`a an the my your his her its our their these those some any every each
 der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner dein deine sein seine ihr ihre unser unsere
 le la les un une mon ma mes ton ta tes son sa ses notre votre leur ce cette
 el los las una mi mis tu tus su sus il lo gli o os as um uma meu minha`);
 
-/** Words that stand where names of things stand, but name nothing. */
+/** Words in the position of a thing's name that name nothing. */
 const VAGUE =
   list(`time times thing things way ways lot lots bit kind kinds sort sorts one ones people person something anything
 nothing everything someone anyone everyone idea ideas fun day days moment moments place places point part end rest others other same

@@ -28,8 +28,8 @@ interface Part {
 }
 
 /**
- * The parts by which a text is found, in order; at least one, because a text without words also stands between its neighbours. Each
- * contains the tags. Terms consist of letters, marks and digits only, so that every tokenizer keeps them as they are.
+ * The parts by which a text is found, in order; at least one, because a text without words also has a place between its neighbours. Each
+ * contains the tags. Terms consist of letters, marks and digits only, so that every tokenizer leaves them unchanged.
  */
 export function unitsOf(text: string, tags: readonly string[], at?: number): readonly Unit[] {
   const day = at === undefined ? [] : [dayTerm(at)];

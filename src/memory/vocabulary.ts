@@ -7,7 +7,7 @@ import type { OfKind, Shortlist } from "./measure.ts";
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 const SHORTEST = 5;
 
-/** Whether a term that stands nowhere may be misspelled. */
+/** Whether a term that appears nowhere may be misspelled. */
 function isRepairable(term: string): boolean {
   return term.length >= SHORTEST && /^[a-z]+$/.test(term);
 }
@@ -35,14 +35,14 @@ const MOST_REPAIRS = 3;
 const REPAIRED = 0.7;
 /** Evidence is judged as if there were at least this many units: among few, no word is rare. */
 const FEWEST_UNITS = 100;
-/** The weight of a pair of characters that stands nowhere: in scripts without spaces, most pairs are no words. */
+/** The weight of a pair of characters that appears nowhere: in scripts without spaces, most pairs are not words. */
 const UNKNOWN_PAIR = 0.3;
-/** The least that a word is worth as evidence, as a share of the rarest: a question may contain only words that stand everywhere. */
+/** The least that a word is worth as evidence, as a share of the rarest: a question may contain only words that are everywhere. */
 const COMMON = 0.05;
 
 /** A term of the question that the index has. */
 export interface QueryTerm {
-  /** The number of units with it or, if it names a kind and stands nowhere itself, with members of the kind. */
+  /** The number of units with it or, if it names a kind and appears nowhere itself, with members of the kind. */
   readonly frequency: number;
   /** Its weight in the question. */
   readonly weight: number;
@@ -50,7 +50,7 @@ export interface QueryTerm {
   readonly postings: number;
 }
 
-/** What the scope knows of the question's terms. */
+/** The scope's statistics of the question's terms. */
 export interface Vocabulary {
   readonly known: ReadonlyMap<string, QueryTerm>;
   readonly tells: Shortlist["tells"];
@@ -127,7 +127,7 @@ function kindsOf(
   return new Map([...kinds].sort(([a, ofA], [b, ofB]) => ofA.postings - ofB.postings || (a < b ? -1 : 1)));
 }
 
-/** What the index's terms are worth as evidence, one by one, and what the whole question would be worth. */
+/** The worth of the index's terms as evidence, one by one, and of the whole question. */
 function worthOf(
   { terms }: ParsedQuery,
   known: ReadonlyMap<string, QueryTerm>,

@@ -3,7 +3,7 @@ export const WEIGHTS = {
   /** How well the unit's own words answer (BM25), and those of the unit with its neighbours. */
   turn: 0.43,
   window: 0.22,
-  /** Terms of the question that stand elsewhere in its session. */
+  /** Terms of the question that are elsewhere in its session. */
   session: 0.13,
   /** Members of a kind that is asked for. */
   kind: 0.34,
@@ -44,12 +44,12 @@ export const GATE = {
   terms: -0.25,
   has: 0.34,
   turn: -0.29,
-  /** The share of the terms other than everyday words that the best result lacks, and how many terms stand nowhere at all. */
+  /** The share of the terms other than everyday words that the best result lacks, and how many terms appear nowhere at all. */
   missing: -1.63,
   unknown: -0.5,
   /** How far the best result leads over the rest. */
   ahead: 0.39,
-  /** How much of the question somebody else covers; whether the person meant says far less about it. */
+  /** How much of the question another speaker covers; whether the person meant says far less about it. */
   others: -1,
   farBehind: -1.28,
   /** It asks about what was said or shown just now; it begins with a reaction to that; it asks for a course of events. */

@@ -2,7 +2,7 @@
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ""));
 
-/** Words that stand in most texts and most questions, and say nothing about either. */
+/** Words that are in most texts and most questions, and say nothing about either. */
 export const STOP_WORDS = list(`
 a about above after again against all am an and any are as at be because been before being below between both but by can
 could did do does doing don down during each few for from further get got had has have having he her here hers herself him

@@ -39,7 +39,7 @@ export function activeText(
     const { n, text, line, trust } = found;
     return { ...base, version: n, text, textTrust: trust, ...(line !== undefined && { line }) };
   }
-  // What was written for another place leaves this one as it is declared, and so does what was written between two reads of the store.
+  // A version written for another place leaves this one's declared text in use, and so does one written between two reads of the store.
   const isDeclared = pointer?.stands === 0 || (pointer?.stands !== null && standsAtFirst(agent, part));
   if (!isDeclared || declared === undefined) return { ...base, version: null };
   return { ...base, version: 0, text: declared, ...(layer.line && { line: layer.line }) };
@@ -54,7 +54,7 @@ export interface ActiveSkill {
   readonly textTrust: Trust;
 }
 
-/** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. Pure. */
+/** The enabled skills, by name: declared ones that were neither changed nor disabled, and those that operators wrote. Pure. */
 export function activeSkills(agent: Agent, layer: Layer, active: ActiveTexts): readonly ActiveSkill[] {
   return skillNames(agent, layer, active).flatMap((name) => {
     const { text, version, textTrust } = activeText(agent, { layer, part: name }, active);
@@ -91,12 +91,12 @@ export function declaredText(agent: Agent, { source }: Layer, part: string | und
   return source.kind === "text" ? source.text : undefined;
 }
 
-/** Whether the declared text is active until somebody moves the pointer. */
+/** Whether the declared text is active until the pointer is first moved. */
 export function standsAtFirst({ skills = [] }: Agent, part: string | undefined): boolean {
   return part === undefined || skills.some(({ name, enabled }) => name === part && enabled);
 }
 
-/** What a text that is written now is written for. */
+/** The place of a new text. */
 export function placeOf(agent: Agent, layer: Layer, part: string | undefined): TextPlace {
   const declared = declaredText(agent, layer, part);
   return {

@@ -12,13 +12,13 @@ export interface Budgets {
   readonly total: number;
   /** Kept free for the reply. */
   readonly reply: number;
-  /** When the conversation is cut, at least this many tokens of it stay. Left out: as many as are cheap to write once more. */
+  /** When the conversation is cut, at least this many tokens of it stay. If omitted: as many as are cheap to write again. */
   readonly keep?: number;
   /** When it is cut, at most this many tokens of it stay. Left out: a sixth to a half of the room. */
   readonly history?: number;
   /** The prefix without its tools, if not everything fits. Left out: as much as leaves room for the rest. */
   readonly system?: number;
-  /** Characters of one event, at most; left out, `LONGEST_MESSAGE`. */
+  /** The maximum number of characters of one event; if omitted, `LONGEST_MESSAGE`. */
   readonly message?: number;
   /** One tool result, capped once at ingestion. */
   readonly result: number;
@@ -63,9 +63,9 @@ export const DEFAULT_BUDGETS: Budgets = {
 
 /** How the turns of one program share its time. */
 export interface Scheduling {
-  /** So many turns run side by side. */
+  /** This many turns run side by side. */
   readonly atOnce: number;
-  /** So many wait for their place before doors refuse whoever has more than an equal share of these. */
+  /** This many wait for their place before doors refuse callers with more than an equal share of these. */
   readonly waiting: number;
   /** Which turns of one contact go first: those of chains that have begun, or those that came first. */
   readonly chains: "depth" | "breadth";
@@ -74,14 +74,14 @@ export interface Scheduling {
 export const DEFAULT_SCHEDULING: Scheduling = { atOnce: 10, waiting: 1_000, chains: "depth" };
 
 /**
- * How past turns are shown. `transcript`: as a conversation that grows. `log`: each turn stands alone, its prefix is that of all
- * senders, and the last exchanges with this one are a live layer.
+ * How past turns are shown. `transcript`: as a conversation that grows. `log`: each turn is independent, its prefix is that of all senders,
+ * and the last exchanges with this one are a live layer.
  */
 export const HISTORIES = ["transcript", "log"] as const;
 
 export const RECALLS = ["auto", "search", "frozen", "tools", "none"] as const;
 
-/** What the declaration of every agent says. */
+/** The part of the declaration that every agent has. */
 export interface CoreAgent {
   readonly org: OrgId;
   readonly name: AgentName;

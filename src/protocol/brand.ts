@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** An interface, because the types of a package must be able to name it wherever they spell a brand out. */
+/** An interface, because the types of a package must be able to name it whenever they spell a brand out. */
 export interface Branded<Name extends string> {
   readonly [brand]: Name;
 }

@@ -90,7 +90,7 @@ export const ERRORS = {
   unexpected: { status: 500, exit: 1, retry: false, message: "an unexpected error occurred" },
 } as const satisfies Record<string, ErrorTraits>;
 
-/** What the CLI and the HTTP server need to know about one kind of error. */
+/** Properties of one kind of error that the CLI and the HTTP server need. */
 export interface ErrorTraits {
   /** Nothing is wrong, and messages keep waiting until it passes: background work does not report it. */
   readonly isPause?: true;
@@ -156,7 +156,7 @@ export class StrataError extends Error {
   }
 }
 
-/** Any thrown value as a `StrataError`: one that already is stays as it is, others get `code` and keep their cause. */
+/** Any thrown value as a `StrataError`: one that already is stays unchanged, others get `code` and keep their cause. */
 export function asStrataError(thrown: unknown, code: CoreErrorCode = "unexpected"): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

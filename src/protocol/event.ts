@@ -5,20 +5,20 @@ import type { Proof } from "./life.ts";
 import type { EventPart } from "./message.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** What people and programs may post. The list is closed, because `MAY_SAY` decides for each kind who may. */
+/** The kinds that people and programs may post. The list is closed, because `MAY_SAY` decides for each kind who may. */
 export const OUTSIDE_KINDS = ["message", "call-ended", "instruction", "scheduled"] as const;
 export type OutsideKind = (typeof OUTSIDE_KINDS)[number];
 
 /** A kind of event that only the platform posts, such as `approval`. The feature that posts it makes it with `ownKind`. */
 export type OwnKind = Brand<string, "OwnKind">;
 
-/** What can happen to an agent. */
+/** The kinds of events of an agent. */
 export type EventKind = OutsideKind | OwnKind;
 
 /** Kinds of frames that hold no event. */
 export const CONTEXT_KINDS = ["memory", "data", "result", "summary", "earlier"] as const;
 
-/** What a kind is made of. A frame's header is recognised by this form, so the frames of a new kind cannot be forged either. */
+/** The form of a kind. A frame's header is recognised by it, so the frames of a new kind cannot be forged either. */
 export const KIND_FORM = "[a-z][a-z-]{0,30}";
 
 /** @throws StrataError `invalid_id` for a name without that form, or one with another meaning */
@@ -45,7 +45,7 @@ const MAY_SAY: Readonly<Record<Exclude<Trust, "platform">, readonly EventKind[]>
 };
 
 /**
- * Whether somebody of that trust may post an event of that kind.
+ * Whether an actor of that trust may post an event of that kind.
  * @param instructions `members`: they may instruct the agent, too
  */
 export function maySay(trust: Trust, kind: EventKind, instructions?: "members" | "operators"): boolean {
@@ -68,7 +68,7 @@ export interface NewEvent {
   readonly number?: Untrusted;
   /** The line of the organization that it came to, by the id that is declared: replies leave by it. */
   readonly line?: string;
-  /** Set where what it says stands in the thread's history already: it makes no entry there, and no memory. */
+  /** Set if its text is already in the thread's history: it makes no entry there, and no memory. */
   readonly inHistory?: true;
   readonly content: readonly EventPart[];
   /** When it happened, according to the channel: milliseconds since 1970. */
@@ -102,11 +102,13 @@ export interface CallLimits {
   readonly dollars: number;
 }
 
-/** What a call that is open may use of its caller's limits: of the money, where that is limited, and the seconds that each run for it may take. */
+/**
+ * How much of its caller's limits an open call may use: of the money, if that is limited, and the seconds that each run for it may take.
+ */
 export type ReservedLimits = Omit<CallLimits, "dollars"> &
   Partial<Pick<CallLimits, "dollars">> & { readonly seconds?: number };
 
-/** What an event says of the open call that it answers: whether that failed, and what it used of the caller's limits. */
+/** An event's information on the open call that it answers: whether that failed, and how much of the caller's limits it used. */
 export interface AnswerFields {
   readonly answers?: CallId;
   readonly failed?: true;

@@ -14,17 +14,17 @@ import { TRUSTS, type Trust } from "./trust.ts";
  * Where senders are addresses, the header also says whether the message is `proven` or only `claimed` to be theirs:
  * `[message contact proven 09:30Z]`.
  *
- * The frame of an event says its day (`|# `) and what its sender is called (`|@ `) only where these are not what the event's frame above
- * it said (`FramedAbove`). With a day it also says the name, if there is one; an empty name line means that there is none any more. Other
- * frames can be moved and left out, so they say all in the header and once: `[memory contact 2026-11-21]`,
- * `[data operator 2026-11-21 09:30Z]`. A result follows its call and has no time: `[result platform]`.
+ * The frame of an event gives its day (`|# `) and its sender's name (`|@ `) only if they differ from those of the event's frame above
+ * (`FramedAbove`). With a day it also gives the name, if there is one; an empty name line means that there no longer is one. Other frames
+ * can be moved and left out, so their header contains everything: `[memory contact 2026-11-21]`, `[data operator 2026-11-21 09:30Z]`. A
+ * result follows its call and has no time: `[result platform]`.
  *
- * No line of content can start otherwise than with `| `, so no content can be a header or say a day or a name. A header is recognised by
- * its form, whatever its kind. Until November 2026 headers had the form `[message · contact · 2026-11-21T09:30:00Z]`: conversations that
- * hold such frames are replayed as they were sent, so that form is read, and nobody may write it either.
+ * Every line of content starts with `| `, so content can never be a header or give a day or a name. A header is recognised by its form,
+ * whatever its kind. Until November 2026 headers had the form `[message · contact · 2026-11-21T09:30:00Z]`: conversations that hold such
+ * frames are replayed as they were sent, so that form is still read, and cannot be forged either.
  *
- * Several messages of a conversation that was cut stand in one frame of the kind `earlier`. Each begins with a sign that says who wrote it
- * (`|>` the other side, `|<` the agent) and with its time; the day is written where it is another than before:
+ * Several messages of a conversation that was cut share one frame of the kind `earlier`. Each begins with a sign for its author (`|>` the
+ * other side, `|<` the agent) and with its time; the day is given when it changes:
  *
  *     [earlier contact 2026-11-21]
  *     |> 09:30 Is the blue one still there?
@@ -43,7 +43,7 @@ export interface FrameHeader {
   readonly at: number;
 }
 
-/** What the event's frame above another one said, so that this need not say it again. */
+/** The content of the frame above another one, which this one need not repeat. */
 export interface FramedAbove {
   /** Such as `2026-11-21`. */
   readonly day?: string;
@@ -113,7 +113,7 @@ export const dayLine = (at: number): string =>
 
 /**
  * Puts clean text, with `\n` as its only line break, into a frame. Called only by the guard's `frame`.
- * @param above what the frame of the event before this one said; left out, the frame says all
+ * @param above the frame data of the event before this one; if omitted, the frame says all
  */
 export function writeFrame(
   header: FrameHeader,
@@ -177,7 +177,7 @@ export function framesOf(part: { readonly text: string }): readonly ReadFrame[] 
 
 const known = new WeakMap<object, readonly ReadFrame[]>();
 
-/** What the last event's frame of a text said, with what it left to the frames above it. */
+/** The frame data of the last event in a text, with what it left to the frames above it. */
 export const framedAbove = (text: string, above?: FramedAbove): FramedAbove => readOn(text, above).above;
 
 function readOn(

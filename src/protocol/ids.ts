@@ -84,7 +84,7 @@ export const isIssuedId = (text: string): boolean =>
 export const orgId = (text: string): OrgId => slug(text, "an organization");
 export const agentName = (text: string): AgentName => slug(text, "an agent name");
 export const layerId = (text: string): LayerId => slug(text, "a layer id");
-/** A skill has no kind of id of its own: its name is a text's part. */
+/** A skill has no separate kind of id: its name is a text's part. */
 export const skillName = (text: string): string => slug(text, "a skill's name");
 export const toolName = (text: string): ToolName =>
   checkForm(text, TOOL.test(text), "a tool name", "1 to 64 letters, digits, '_' and '-'");

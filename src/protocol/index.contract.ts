@@ -4,8 +4,8 @@ import { expect } from "vitest";
 const NOISE = 20_000;
 
 /**
- * Fails if work on 4 n grows by more than linear work would. What is compared is processor time, the least of three tries: what else the
- * machine does only adds to it. Quadratic work takes 16 times as long.
+ * Fails if work on 4 n grows by more than linear work would. It compares processor time, the least of three tries: other work of the
+ * machine only adds to it. Quadratic work takes 16 times as long.
  */
 export async function growsLinearly(work: (n: number) => unknown, n: number): Promise<void> {
   await work(n);

@@ -25,9 +25,9 @@ export function digestOf(text: string): Digest {
   return hash("sha256", text, "hex") as Digest;
 }
 
-/** The digest of personal text under its contact's key: without the key nobody can confirm a guess. */
+/** The digest of personal text under its contact's key: without the key a guess cannot be confirmed. */
 export function keyedDigest(key: Uint8Array, text: string): Digest {
-  // Of bytes Node would first find out, by errors thrown and caught, that they are no key object: three times the work.
+  // For bytes, Node would first find out, by thrown and caught errors, that they are not a key object: three times the work.
   return createHmac("sha256", createSecretKey(key)).update(text, "utf8").digest("hex") as Digest;
 }
 

@@ -4,7 +4,7 @@ import type { Digest } from "./json.ts";
 import type { Proof } from "./life.ts";
 import { type Trust, type Trusted, trusted, type Untrusted } from "./trust.ts";
 
-/** Who may change a layer: nobody at run time, a recorded edit, or its source in each turn. */
+/** How a layer may change: not at run time, by a recorded edit, or by its source in each turn. */
 export const MUTABILITIES = ["immutable", "versioned", "live"] as const;
 export type Mutability = (typeof MUTABILITIES)[number];
 
@@ -63,7 +63,7 @@ export interface Layer {
   readonly modes: Readonly<Record<Mode, Appearance>>;
   /** False: replies may quote it. From other immutable texts, no longer run of words may appear in a reply. */
   readonly private?: false;
-  /** It stands in a system block of its own, behind the others of its scope. */
+  /** It is in a separate system block, behind the others of its scope. */
   readonly apart?: true;
   /** The one-line summary that replaces the layer if `modes` says `line`. */
   readonly line?: Trusted;
@@ -71,7 +71,7 @@ export interface Layer {
   readonly needs?: readonly string[];
 }
 
-/** One gathered item, written by somebody outside the platform. */
+/** One gathered item, written by someone outside the platform. */
 export interface ContentItem {
   readonly id?: string;
   /** Set if it represents several: all of their ids, beginning with `id`. */
@@ -94,7 +94,7 @@ export interface FrozenMemory {
   readonly layer: Layer;
   /** Missing: memories are recalled. */
   readonly items: readonly (ContentItem & { readonly id: MemoryId })[];
-  /** How many saved memories have no room there and are searched for; left out, none. */
+  /** How many saved memories have no room there and are searched for; if omitted, none. */
   readonly others?: number;
   /** Why they are frozen or not. */
   readonly because: string;
@@ -106,16 +106,16 @@ export interface LeftOut {
   readonly items: number;
 }
 
-/** A part of a layer's text with a name of its own: a file, a skill. */
+/** A named part of a layer's text: a file, a skill. */
 export interface LayerPart {
   readonly name: string;
   /** Its piece of the text; empty if the part is missing. */
   readonly text: Trusted;
   /** How it was changed before, or why it is missing. */
   readonly because?: string;
-  /** True: a limit of its own has shortened it. */
+  /** True: its own limit has shortened it. */
   readonly cut?: true;
-  /** So many others it stands for, which are not shown: "and 7 more". It is never cut in two. */
+  /** How many hidden others it represents: "and 7 more". It is never cut in two. */
   readonly others?: number;
 }
 
@@ -123,7 +123,7 @@ export interface LayerPart {
 export const CACHE_USES = ["hit", "stale", "miss"] as const;
 export type CacheUse = (typeof CACHE_USES)[number];
 
-/** What a source returned for this turn. `because` says why there is nothing. */
+/** A source's result for this turn. `because` says why there is nothing. */
 export type LayerContent =
   /** The rest is set if it differs from the layer's own: an edited, active version, and its one-line summary. */
   | {
@@ -146,7 +146,7 @@ export type LayerContent =
   | {
       readonly kind: "empty";
       readonly because: string;
-      /** What the model is told in its place, where it should know that something is missing. */
+      /** The text in its place, if the model should know that something is missing. */
       readonly message?: Trusted;
       readonly parts?: readonly LayerPart[];
       readonly cache?: CacheUse;

@@ -23,7 +23,7 @@ export type LedgerEntry = Fate & {
   readonly scope?: LayerScope;
   readonly trust: Trust;
   readonly tokens: number;
-  /** What it would have cost uncut. */
+  /** Its uncut size. */
   readonly wanted: number;
   /** Digest of its text if it is frozen: the layer's version. */
   readonly version?: Digest;

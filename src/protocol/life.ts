@@ -3,7 +3,7 @@ import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
 /**
- * What an agent that lives by itself is doing. It waits as `idle`, `bootstrapping`, `sleeping` or `faulted`; the others are the
+ * The current activity of an agent that lives by itself. It waits as `idle`, `bootstrapping`, `sleeping` or `faulted`; the others are the
  * steps of a turn.
  */
 export const AGENT_STATES = [
@@ -48,7 +48,7 @@ export interface TopUp {
   readonly at: number;
 }
 
-/** What an agent may spend. US dollars. */
+/** An agent's spendable money. US dollars. */
 export interface Credits {
   readonly toppedUp: number;
   /** By all its requests since the first payment. */

@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly line: string;
 }
 
-/** Beyond this many comparisons a text counts as replaced: nobody reads such a diff, and it would take minutes. */
+/** Beyond this many comparisons a text counts as replaced: such a diff is unreadable, and would take minutes. */
 const COMPARISONS = 4_000_000;
 
 /** The shortest way from one list of lines to another (longest common subsequence). Pure. */

@@ -14,16 +14,16 @@ export interface NewMemory {
   readonly tags: readonly string[];
   /** The lowest trust of what it was made from. */
   readonly trust: Trust;
-  /** Who wrote it down; left out, the agent. */
+  /** Who wrote it down; if omitted, the agent. */
   readonly by?: Role;
   readonly byId?: ActorId;
   /** The speaker, by the name that a question would use: the contact's or the agent's. */
   readonly speaker?: string;
-  /** Its session: memories of one session are read together. Left out: it stands alone. */
+  /** Its session: memories of one session are read together. If omitted, it is on its own. */
   readonly session?: string;
   /** Where it was written down. */
   readonly turn?: TurnId;
-  /** What it was made from: memories, events, lines of an import. */
+  /** Its sources: memories, events, lines of an import. */
   readonly sources?: readonly string[];
   /** When it was said or saved. */
   readonly at: number;
@@ -68,7 +68,7 @@ export interface QueryVector {
   readonly values: Float32Array;
 }
 
-/** What is searched for. */
+/** A search for memories. */
 export interface MemoryQuery extends MemoryFilter {
   /** The texts to search for, the newest first: the question, and earlier ones. `weight` is 1 for the first and less for the others. */
   readonly texts: readonly { readonly text: string; readonly weight: number }[];
@@ -80,7 +80,7 @@ export interface MemoryQuery extends MemoryFilter {
   readonly vectors?: readonly QueryVector[];
   /** Only memories that are true at that time, by `validFrom` and `validUntil`. Left out: all. */
   readonly validAt?: number;
-  /** At most so many. */
+  /** The maximum number. */
   readonly limit: number;
   readonly signal?: AbortSignal;
 }

@@ -2,12 +2,12 @@ import type { LayerId, MemoryId, ToolName } from "./ids.ts";
 import { canonicalJson, type Digest, type Json, type JsonObject } from "./json.ts";
 import { type Framed, type Spoken, type Trust, type Trusted, type Untrusted, untrusted } from "./trust.ts";
 
-/** What a provider attached to a part and wants back unchanged, such as reasoning signatures. */
+/** Data that a provider attached to a part and wants back unchanged, such as reasoning signatures. */
 export type ProviderMetadata = { readonly [provider: string]: JsonObject };
 
 /**
- * What a text in a transcript shows of a live layer: all of it (`whole`), its new items (`more`), or which of
- * its lines were removed and added (`lines`). `of` is the digest of the whole text, if its lines have an order.
+ * The part of a live layer that a text in a transcript shows: all of it (`whole`), its new items (`more`), or which of its lines were
+ * removed and added (`lines`). `of` is the digest of the whole text, if its lines have an order.
  */
 export interface LayerMark {
   readonly layer: LayerId;
@@ -17,7 +17,7 @@ export interface LayerMark {
   readonly memories?: readonly MemoryId[];
 }
 
-/** Text the platform sends on somebody's behalf: framed unless the platform or the operator wrote it. */
+/** Text that the platform sends for others: framed unless the platform or the operator wrote it. */
 export interface TextPart<Text extends string = Trusted | Framed> {
   readonly type: "text";
   readonly text: Text;
@@ -103,7 +103,7 @@ export const partText = (part: Exclude<EventPart, ImagePart | FilePart>): Untrus
     ? part.text
     : untrusted(canonicalJson({ payload: part.payload, payload_type: part.payloadType }));
 
-/** What somebody said in a part, as it is remembered and searched: of a payload, its texts without field names. */
+/** A part's text, as it is remembered and searched: of a payload, its texts without field names. */
 export function saidInPart(part: EventPart): readonly string[] {
   if (part.type === "text") return [part.text];
   return part.type === "payload" ? textsIn(part.payload) : [];

@@ -2,7 +2,7 @@ import type { ModelRef } from "./agent.ts";
 import type { AssistantPart, CallPart } from "./message.ts";
 import type { Request } from "./request.ts";
 
-/** What a call used, in tokens as reported. `input` is the whole prompt; its cached part is also listed separately. */
+/** A call's usage, in tokens as reported. `input` is the whole prompt; its cached part is also listed separately. */
 export interface Usage {
   readonly input: number;
   readonly cacheRead: number;
@@ -40,14 +40,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
 /** Why the model stopped. `recording-ended`: a recording replaces the model and has no more replies. */
 export type FinishReason = "stop" | "calls" | "length" | "refused" | "recording-ended" | "other";
 
-/** What a provider found when it compared a request with an earlier one that it was asked to compare it with. */
+/** A provider's finding after it compared a request with an earlier one, as requested. */
 export interface Diagnosis {
   /**
    * `same`: the request continues the earlier one; `changed`: it differs; `pending`: not known yet; `forgotten`: the earlier one is no
    * longer known; `unavailable`: it cannot tell; `refused`: the provider does not accept the question.
    */
   readonly found: "same" | "changed" | "pending" | "forgotten" | "unavailable" | "refused";
-  /** What has changed, in the provider's own word: `system_changed`. */
+  /** The change, in the provider's own word: `system_changed`. */
   readonly reason?: string;
   /** Tokens that were not read because of it, as reported. */
   readonly missed?: number;
@@ -123,7 +123,7 @@ export interface Embedded {
 /** How texts are asked for. */
 export interface Embedding {
   readonly signal: AbortSignal;
-  /** True: nothing is retried, because somebody is waiting. */
+  /** True: nothing is retried, because a caller is waiting. */
   readonly once?: boolean;
 }
 

@@ -6,7 +6,7 @@ const SHORTEST_LINE = 20;
 /** Whether a text holds, word for word, a good part of one of the others. Linear in the length of all. Pure. */
 export const repeats = (said: string, shown: readonly string[]): boolean => repeaterOf(shown)(said);
 
-/** The same for many texts that may repeat these. What stands in `known` as well is no repetition. */
+/** The same for many texts that may repeat these. Text that is also in `known` is not a repetition. */
 export function repeaterOf(shown: readonly string[], known: readonly string[] = []): (said: string) => boolean {
   const lines = shown
     .flatMap((text) => text.split("\n").map((line) => foldQuote(line).replace(/[.!?。！？]+$/u, "")))

@@ -35,7 +35,7 @@ export type TailPlace = "after-events" | "before-events";
 
 /** How the tail of a turn is carried. */
 export interface TailPlan {
-  /** What the platform and the operator say. */
+  /** Text of the platform and the operator. */
   readonly trusted: TailWay;
   /** Text of others: never in a system message (law 4). */
   readonly framed: Exclude<TailWay, "turn-scoped">;
@@ -76,7 +76,7 @@ export interface Sampling {
   readonly topP?: number;
 }
 
-/** How the model shall answer. */
+/** How the model should answer. */
 export interface Parameters extends Sampling {
   /** Of the reply, with what the model reasons. */
   readonly maxTokens: number;
@@ -99,7 +99,7 @@ export interface Request {
   readonly parameters: Parameters;
   /**
    * The provider's id of the answer with which it is asked to compare this request, to say why its cache missed; null: none, but a later
-   * request may be compared with this one. Left out, it is not asked. No part of the prompt.
+   * request may be compared with this one. If omitted, it is not asked. Not part of the prompt.
    */
   readonly compare?: string | null;
 }

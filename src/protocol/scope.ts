@@ -14,15 +14,18 @@ export interface ContactScope extends Scope {
   readonly contact: ContactId;
 }
 
-/** The contact of an agent's own turns: nobody outside. Nobody can post a message as this contact. */
+/** The contact of an agent's self-started turns: no one outside. Messages cannot be posted as this contact. */
 export const SELF: ContactId = contactId("~self");
 
 /** A channel on which a feature opens threads by itself. It lists them in `channels` of its `FEATURE`; a record keeps the name for ever. */
 export interface OwnChannel {
   readonly name: string;
-  /** What its threads hold, for whoever is refused there: nobody can talk on the channel or waits there for a reply. Left out: people may. */
+  /**
+   * What its threads hold, for the error when a caller is refused there: the channel takes no messages, and no one waits there for a reply.
+   * If omitted, people may talk there.
+   */
   readonly holds?: string;
-  /** Each of its threads answers a call of another turn: what is said there is no message, and in no log and no memory. */
+  /** Each of its threads answers a call of another turn: its text is not a message, and is in no log and no memory. */
   readonly answersCalls?: true;
 }
 
@@ -39,7 +42,7 @@ export const batchContact = (id: string): ContactId => contactId(`${INBOX}:${id}
 export const isBatch = ({ contact }: { readonly contact: string | null }): boolean =>
   contact?.startsWith(`${INBOX}:`) ?? false;
 
-/** What the pseudonyms of erased contacts begin with. */
+/** The prefix of erased contacts' pseudonyms. */
 const ERASED = "~erased";
 
 /** The pseudonym of an erased contact, in rows with counts and costs. The id is random: it does not lead back to the name. */
@@ -48,7 +51,7 @@ export const erasedContact = (id: string): ContactId => contactId(`${ERASED}:${i
 /** Whether it is the pseudonym of an erased contact. */
 export const isErased = (contact: ContactId): boolean => contact.startsWith(`${ERASED}:`);
 
-/** Whether a contact is nobody outside. Nobody can post a message as such a contact. */
+/** Whether a contact is no one outside. Messages cannot be posted as such a contact. */
 export const isReserved = (contact: ContactId): boolean =>
   contact === SELF || contact === INBOX || contact.startsWith(`${INBOX}:`) || isErased(contact);
 
@@ -61,7 +64,7 @@ export function memoryScope<S extends Scope>(scope: S): Scope {
 export const ROLES = ["platform", "operator", "member", "agent", "contact", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who asks. `agent` and `contact` limit the actor's access; left out, the actor has access to the whole organization. */
+/** The caller. `agent` and `contact` limit the actor's access; if omitted, the actor has access to the whole organization. */
 export interface Actor {
   readonly org: OrgId;
   /** Kept with what they do, so that the record says who it was. */
@@ -71,13 +74,13 @@ export interface Actor {
   readonly contact?: ContactId;
 }
 
-/** Who did something, as it is kept. Rows from before ids were kept have only the role. */
+/** The author of an act, as it is stored. Rows from before ids were stored have only the role. */
 export interface DoneBy {
   readonly by: Role;
   readonly byId?: ActorId;
 }
 
-/** What is kept of who acts. Not a contact's id: links survive an erasure, and the row's scope already says which contact it was. */
+/** The stored part of an actor. Not a contact's id: links survive an erasure, and the row's scope already says which contact it was. */
 export const doneBy = ({ id, role }: Pick<Actor, "id" | "role">): DoneBy => ({
   by: role,
   ...(role !== "contact" && !id.startsWith("contact:") && { byId: id }),
@@ -133,7 +136,7 @@ const CHECKED = Symbol("checked");
  * @throws StrataError `not_allowed`
  */
 export function allow<A extends Action>(actor: Actor, ...actions: readonly [A, ...A[]]): Allowed<A> {
-  // Not enumerable: a copy with another role is an actor that nobody has checked.
+  // Not enumerable: a copy with another role is an unchecked actor.
   const checked = Object.defineProperty({ ...actor }, CHECKED, { value: true });
   if (mayAll(checked, actions)) return checked;
   const message = `${withArticle(actor.role)} may not ${actions.join(" and ")} in ${actor.org}; ask an operator of ${actor.org} to do it`;
@@ -143,7 +146,7 @@ export function allow<A extends Action>(actor: Actor, ...actions: readonly [A, .
 const mayAll = <A extends Action>(actor: Actor, actions: readonly A[]): actor is Allowed<A> =>
   actions.every((action) => may(actor, action));
 
-/** Whether somebody who may do one thing may do another, too. */
+/** Whether an actor who may do one thing may do another, too. */
 export const isAllowed = <A extends Action>(actor: Allowed<"view">, action: A): actor is Allowed<"view"> & Allowed<A> =>
   may(actor, action);
 

@@ -2,10 +2,10 @@ import type { StoredEvent } from "./event.ts";
 import type { ContactScope } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** What an operator's own source gets to know about the turn. */
+/** The information about the turn that an operator's own source gets. */
 export interface SourceContext {
   readonly scope: ContactScope;
-  /** What the turn is about. */
+  /** The turn's subject. */
   readonly events: readonly StoredEvent[];
   /** The thread's time, milliseconds since 1970. */
   readonly at: number;
@@ -15,7 +15,7 @@ export interface SourceContext {
   secret(name: string): string;
 }
 
-/** One piece of what a source found. `at` (milliseconds since 1970): when it was so; left out, now. */
+/** One item of a source's result. `at` (milliseconds since 1970): when it was true; if omitted, now. */
 export interface SourceItem {
   readonly text: Untrusted;
   readonly at?: number;
@@ -24,9 +24,12 @@ export interface SourceItem {
 /** An operator's own source for a layer. The prompt shows everything it returns in frames (law 4) with its `trust`. */
 export interface OwnSource {
   readonly name: string;
-  /** Whose words it returns. `contact`, unless nobody outside can have written them. */
+  /** Whose words it returns. `contact`, unless no one outside can have written them. */
   readonly trust: Trust;
-  /** The best items first: the last ones are left out if there is no room; the prompt shows them oldest first. No items: the layer is empty. If it throws, the layer is empty, with a note (law 13). */
+  /**
+   * The best items first: the last ones are left out if there is no room; the prompt shows them oldest first. No items: the layer is empty.
+   * If it throws, the layer is empty, with a note (law 13).
+   */
   load(context: SourceContext): Promise<readonly SourceItem[]>;
 }
 

@@ -32,7 +32,7 @@ export function spellings(value: string): readonly string[] {
 /** Signs of base64 that say enough of a value to be looked for. */
 const SHORTEST = 8;
 
-/** Alone, and as it stands in the midst of other bytes: what those share with it is cut off. */
+/** Its encoding by itself, and inside other bytes: the digits shared with those are cut off. */
 function base64(bytes: Uint8Array): readonly string[] {
   const inside = [0, 1, 2].map((before) => {
     const written = encoded([...new Uint8Array(before), ...bytes]);
@@ -48,12 +48,12 @@ const encoded = (bytes: readonly number[]): string => btoa(String.fromCharCode(.
 
 const SECRET_FIELD = /key|token|secret|pass|sig|auth|credential/i;
 
-/** What of an address nobody may see: a password, and the fields of its query that are named like one. */
+/** The secret parts of an address: a password, and query fields with a name like one. */
 export function secretsInAddress(url: string | undefined): readonly string[] {
   if (url === undefined || !URL.canParse(url)) return [];
   const { password, searchParams } = new URL(url);
   const fields = [...searchParams].flatMap(([name, value]) => (SECRET_FIELD.test(name) ? [value] : []));
-  // What is shorter stands in ordinary words by chance.
+  // Shorter ones could match part of ordinary words.
   return [...new Set([decoded(password), password, ...fields])].filter(({ length }) => length >= 4);
 }
 

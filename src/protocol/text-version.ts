@@ -48,7 +48,7 @@ export interface TextPlace {
 export interface NewText extends TextKey {
   /** The text for the prompt once it is active: it passed the guard and, if needed, an operator's review. */
   readonly text: Trusted;
-  /** Its summary for modes that show the layer as one line; left out, the text's beginning. */
+  /** Its summary for modes that show the layer as one line; if omitted, the text's beginning. */
   readonly line?: Trusted;
   /** `proposed` if it waits for an operator. */
   readonly status: "kept" | "proposed";
@@ -143,7 +143,7 @@ export const TEXT_LIMITS = {
   /** One skill's instructions, and how many may be enabled. */
   skill: 1_000,
   skills: 12,
-  /** The line that stands for a layer. */
+  /** The line that represents a layer. */
   line: 200,
   /** Why something was changed. */
   reason: 500,
@@ -202,7 +202,7 @@ function whatBecame(status: TextStatus, looks: string): string {
   }
 }
 
-/** A proposal, and the version that it should replace, if somebody named one. */
+/** A proposal, and the version that it should replace, if one was named. */
 interface Approving extends VersionKey {
   readonly parent: number;
   readonly over?: number | undefined;

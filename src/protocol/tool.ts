@@ -18,7 +18,7 @@ import type { ToolSchema } from "./request.ts";
 import type { ContactScope, DoneBy, Role } from "./scope.ts";
 import type { Spoken, Trust, Untrusted } from "./trust.ts";
 
-/** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
+/** A tool's effect: none, a write inside the turn's commit, or something outside (journaled). */
 export type ToolEffect = "none" | "store" | "external";
 
 /**
@@ -28,13 +28,13 @@ export type ToolEffect = "none" | "store" | "external";
 export const TAINTED = ["run", "ask", "refuse"] as const;
 export type Tainted = (typeof TAINTED)[number];
 
-/** What a tool gets to know about its turn. */
+/** The information about its turn that a tool gets. */
 export interface ToolContext {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
   readonly turn: TurnId;
   readonly call: string;
-  /** What the turn handles: the sources of what is saved in it. */
+  /** The events that the turn handles: the sources of the memories saved in it. */
   readonly events: readonly EventId[];
   /** In a turn of several senders: those without a reply yet. Left out in all others. */
   readonly unanswered?: readonly ContactId[];
@@ -68,20 +68,20 @@ export interface ToolLimits {
 }
 
 /**
- * A write that a tool requests; it is part of the turn's one commit or does not happen. What it holds besides its kind is known to
- * whoever has the token of that kind (`writeKind` of the store).
+ * A write that a tool requests; it is part of the turn's one commit or does not happen. Only holders of its kind's token know the rest of
+ * its content (`writeKind` of the store).
  */
 export interface StoreWrite {
   readonly kind: string;
 }
 
-/** A write of a turn, with the id of what it creates; without one where it creates nothing. */
+/** A write of a turn, with the id of what it creates, if anything. */
 export interface PlannedWrite {
   readonly id?: string;
   readonly write: StoreWrite;
 }
 
-/** What a commit did besides what was asked for: a sentence for people, and data under the feature's own name. */
+/** A commit's additional effect: a sentence for people, and data under the feature's own name. */
 export interface CommitReport {
   readonly what: string;
   readonly message: string;
@@ -97,7 +97,7 @@ export interface ToolOutcome {
   /** Pictures and files beside the text. */
   readonly media?: readonly (ImagePart | FilePart)[];
   readonly writes?: readonly StoreWrite[];
-  /** The trust of this result; left out, that of the tool. Only Strata's own tools set it. */
+  /** The trust of this result; if omitted, that of the tool. Only Strata's own tools set it. */
   readonly trust?: Trust;
   /** A reply to one of the turn's senders; it is sent with the turn's commit. */
   readonly reply?: SenderReply;
@@ -112,10 +112,10 @@ export interface SenderReply {
   readonly text: Spoken;
 }
 
-/** What a tool's schema may depend on. A feature adds its own fields. */
+/** The inputs that a tool's schema may depend on. A feature adds its own fields. */
 export interface ToolReader {
   readonly layers: readonly Layer[];
-  /** Tools that stand behind the one that finds them. Left out: none. */
+  /** Tools that are found through another one. Default: none. */
   readonly defer?: readonly string[];
 }
 
@@ -138,7 +138,7 @@ export interface Tool {
   readonly returnsMemories?: true;
   /** Set if it takes its input with the names of secrets in the place of their values: what it measures and shows is then what is kept. */
   readonly hidesSecrets?: true;
-  /** The source of the layer that lists what it works on: where that layer is left out, the tool is not offered. */
+  /** The source of the layer that lists the tool's objects: if that layer is left out, the tool is not offered. */
   readonly listedIn?: Source["kind"];
   /** The agent's states in which it may be called. Left out: all. Calls of a turn are made in `executing actions`. */
   readonly states?: readonly AgentState[];
@@ -196,7 +196,7 @@ export interface Approval extends NewApproval {
   readonly decidedAt?: number;
   readonly decidedBy?: Role;
   readonly decidedById?: ActorId;
-  /** What the person said about it. */
+  /** The person's note on it. */
   readonly note?: Untrusted;
   /** Who looks after a question, until it is answered. */
   readonly taken?: DoneBy & { readonly at: number };

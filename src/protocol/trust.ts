@@ -11,7 +11,7 @@ export function lowestTrust(trusts: Iterable<Trust>): Trust {
   return TRUSTS[lowest] ?? "contact";
 }
 
-/** Text of the platform or the operator: it can be put into a prompt as it is. */
+/** Text of the platform or the operator: it can be put into a prompt unchanged. */
 export type Trusted = Brand<string, "Trusted">;
 /** Text of anybody else. It is never rendered directly; the guard's `frame` turns it into `Framed`. */
 export type Untrusted = Brand<string, "Untrusted">;

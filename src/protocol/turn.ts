@@ -8,8 +8,8 @@ import type { CommitReport, NewApproval } from "./tool.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
 /**
- * Where a program's time comes from, milliseconds since 1970. It is passed in wherever time is needed; tests and recordings set it.
- * The two differ when a recording is played: its messages keep their times, while leases and deadlines run on.
+ * A program's source of time, milliseconds since 1970. It is passed in whenever time is needed; tests and recordings set it. The two differ
+ * when a recording is played: its messages keep their times, while leases and deadlines run on.
  */
 export interface Clock {
   /** The threads' own time: frames, the clock layer and records show it. */
@@ -48,7 +48,7 @@ export type TurnStatus = (typeof TURN_STATUSES)[number];
 /** Endings that keep what the turn did: it has consumed its events and continued the transcript. A failed turn has done neither. */
 export type KeptStatus = Extract<TurnStatus, "done" | "waiting">;
 
-/** Whether a turn's ending was kept. The one place that says so: nobody else compares a turn's status with `done`. */
+/** Whether a turn's ending was stored. The only place that decides this: no other code compares a turn's status with `done`. */
 export const isKept = <Ended extends { readonly status: TurnStatus }>(
   ended: Ended,
 ): ended is Ended & { readonly status: KeptStatus } => ended.status === "done" || ended.status === "waiting";
@@ -57,11 +57,11 @@ export const isKept = <Ended extends { readonly status: TurnStatus }>(
 export const WAITS_FOR = ["agent", "client", "person"] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
-/** What the steps of features did in a turn: in their own words, which name nobody. */
+/** The effects of features' steps in a turn: in their own words, which name no one. */
 export interface StepRecord {
   /**
-   * Who answered in place of the model, in order, and the lowest trust of what they were given. `interrupted`: the last one had begun in an
-   * earlier try, and nobody knows how far it came. `failed`: the last one threw, and the turn ended with that.
+   * Who answered in place of the model, in order, and the lowest trust of their inputs. `interrupted`: the last one had begun in an earlier
+   * try, and it is unknown how far it came. `failed`: the last one threw, and the turn ended with that.
    */
   readonly answered?: {
     readonly by: readonly string[];
@@ -69,13 +69,13 @@ export interface StepRecord {
     readonly interrupted?: true;
     readonly failed?: true;
   };
-  /** What was done with the reply before it went out. What the model said stands in its messages. */
+  /** The changes to the reply before it was sent. The model's own text is in its messages. */
   readonly outgoing?: readonly {
     readonly by: string;
     readonly did: "changed" | "withheld";
     /** Why it was withheld. */
     readonly because?: string;
-    /** The agent is told what was sent instead. */
+    /** The agent reads what was sent instead. */
     readonly told?: true;
   }[];
 }
@@ -117,25 +117,25 @@ export type TurnEvent =
     }
   /** A layer's source failed or was late; the turn continues without it. */
   | { readonly type: "note"; readonly layer: LayerId; readonly message: string }
-  /** The transcript was cut. `because` says why the removed messages have no summary; left out, they have one. */
+  /** The transcript was cut. `because` says why the removed messages have no summary; if omitted, they have one. */
   | { readonly type: "cut"; readonly messages: number; readonly because?: string }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
   /** The model did not answer and is called again after a pause. */
   | RetryEvent
   /**
-   * The provider rejected the model's earlier reasoning and is called once more without it. That is a bug in
-   * Strata: `changed` names what differs from the last answered request, or is missing if nothing does.
+   * The provider rejected the model's earlier reasoning and is called again without it. That is a bug in Strata: `changed` names what
+   * differs from the last answered request, or is missing if nothing does.
    */
   | { readonly type: "refused"; readonly changed: string | null; readonly because: string }
   | { readonly type: "text-delta"; readonly text: string }
   /** Words of a private layer or, if no layer is named, the value of a secret were removed from the model's words. */
   | { readonly type: "withheld"; readonly layer?: LayerId; readonly words?: number }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** What the commit did besides what was asked for. Sent after the commit. */
+  /** The commit's additional effects. Sent after the commit. */
   | ({ readonly type: "report" } & CommitReport)
   /**
-   * So many of the turn's senders got no reply, and `because` of what the turn ended. Their messages count as handled, or wait where the
-   * agent's money ended a turn of several. Told once it is committed.
+   * The number of the turn's senders without a reply, and `because` of what the turn ended. Their messages count as handled, or wait if the
+   * agent's money ended a turn of several. Sent after the commit.
    */
   | {
       readonly type: "unanswered";
@@ -158,12 +158,12 @@ export type TurnEvent =
       /** The text of a failed call for the agent, in the tool's words. */
       readonly message?: Untrusted;
     }
-  /** The turn ended with calls whose answers come later: the run goes on with them, in a turn of its own. `text` is what the agent said meanwhile. */
+  /** The turn ended with calls whose answers come later: the run continues with them in a new turn. `text` is the agent's text so far. */
   | {
       readonly type: "waiting";
       readonly turn: TurnId;
       readonly text: string;
-      /** What is waited for. For a contact, without the tools. */
+      /** The calls it waits for. For a contact, without the tools. */
       readonly calls: readonly {
         readonly id: CallId;
         readonly waitsFor: WaitsFor;
@@ -181,7 +181,7 @@ export type TurnEvent =
       readonly message?: string;
       /** How many senders got no reply; absent if each has one. */
       readonly unanswered?: number;
-      /** Why what the agent said went to nobody, where a step withheld it. Left out for a contact. */
+      /** Why the agent's text was not sent, if a step withheld it. Omitted for a contact. */
       readonly withheld?: string;
       /** Left out for a contact, like those of a failed turn. */
       readonly totals?: TurnTotals;

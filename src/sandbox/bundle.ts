@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-// An older Node, which is told what to do when it is asked for a handler, has no `SourceMap` to be named.
+// A namespace import: an older Node, which gets an error with the next step when it needs a handler, has no `SourceMap` export.
 import * as nodeModule from "node:module";
 import { relative } from "node:path";
 
@@ -10,19 +10,19 @@ export interface Bundle {
   readonly map: string;
 }
 
-/** Why a handler cannot be bundled: sentences, with file and line where there are some. */
+/** Why a handler cannot be bundled: sentences, with file and line if there are any. */
 export interface BundleFailure {
   readonly problems: readonly string[];
 }
 
 type Esbuild = typeof import("esbuild");
 
-/** How many problems of a handler are told. */
+/** How many problems of a handler are reported. */
 const TOLD = 5;
 
 /**
- * Bundles a module in TypeScript or JavaScript for the cage. What stands outside of the language, as `node:fs`, is refused with the line that
- * imports it.
+ * Bundles a module in TypeScript or JavaScript for the cage. Modules from outside the language, such as `node:fs`, are refused with the
+ * line that imports them.
  * @param file absolute
  * @param folder the project's, absolute
  */
@@ -74,12 +74,12 @@ function nodeImports(esbuild: Esbuild, options: import("esbuild").BuildOptions):
     esbuild.buildSync({ ...options, write: false, format: "esm", tsconfigRaw: kept });
     return [];
   } catch (thrown) {
-    // Types that are imported like values are no fault.
+    // Types that are imported like values are allowed.
     return problemsIn(thrown, (module) => nodeModule.isBuiltin(module));
   }
 }
 
-/** What can be no function, as the bundler writes it. All else is seen when the handler runs. */
+/** Expressions that cannot be functions, as the bundler writes them. All others are checked when the handler runs. */
 const NO_FUNCTION = /^(?:[{[\d"'`-]|(?:true|false|null|void|class|undefined)\b)/;
 
 /** Why the bundle has no default export that could be called. */
@@ -93,7 +93,7 @@ function defaultProblem(module: string, file: string, folder: string): string | 
   return `${relative(folder, file)}:${line || 1}: ${message}; write \`export default (payload, metadata, ports) => …\``;
 }
 
-/** @returns undefined where it is not installed: few need it */
+/** @returns undefined if it is not installed: few need it */
 function loadEsbuild(): Esbuild | undefined {
   try {
     const esbuild: Esbuild = nodeModule.createRequire(import.meta.url)("esbuild");

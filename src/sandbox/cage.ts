@@ -8,7 +8,7 @@ import { openThread } from "./thread.ts";
 export const LEVELS = ["thread", "process"] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** What is missing for this level, as a sentence with the next step; undefined where it can run. */
+/** The missing requirement of this level, as a sentence with the next step; undefined if it can run. */
 export function cageMissing(level: Level): string | undefined {
   // The newest of what the cage measures with.
   if (!Reflect.has(Worker.prototype, "cpuUsage"))

@@ -1,6 +1,6 @@
 import { bundle, type Failure, type Outcome } from "./index.ts";
 
-/** What must come of an attempt to get out of the cage, or to make the platform pay for it. */
+/** The required result of an attempt to get out of the cage, or to make the platform pay for it. */
 export type Want =
   /** It gets exactly this, which is nothing. */
   | { readonly gives: unknown }
@@ -16,7 +16,7 @@ export interface Attempt {
   readonly wall: AttemptWall;
   /** The body of the handler, with `p`, `m` and `ports`. */
   readonly body: string;
-  /** What stands outside of the function. */
+  /** Code outside of the function. */
   readonly before?: string;
   readonly want: Want;
 }
@@ -281,7 +281,7 @@ const COSTLY: readonly Attempt[] = [
   }),
 ];
 
-/** What a hostile handler tries. At each level, none succeeds; without its wall, each does. */
+/** The attempts of a hostile handler. At each level, none succeeds; without its wall, each does. */
 export const ATTEMPTS: readonly Attempt[] = [...ESCAPES, ...TAMPERED, ...FRESH, ...COSTLY];
 
 /** The bundle of a handler that is written as it should be. @throws Error with the first problem */

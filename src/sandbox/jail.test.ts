@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cageMissing } from "./index.ts";
 import { startJailed, type Wall } from "./jail.ts";
 
-/** What a program tries that has left the VM and runs as Node in the jail: each line is the body of a function that throws or says `true`. */
+/**
+ * Attempts of a program that has left the VM and runs as Node in the jail: each line is the body of a function that throws or returns
+ * `true`.
+ */
 const PROBES: Readonly<Record<string, { readonly code: string; readonly without: readonly Wall[] }>> = {
   "reads a file of the machine": {
     code: "return fs.readFileSync('/etc/passwd').length > 0",
@@ -89,7 +92,7 @@ describe.skipIf(missing !== undefined)(
       const known = `const fs = require('node:fs'), HOST = ${JSON.stringify(folder)}, PORT = ${port}, HOST_PID = ${process.pid};`;
       const text = `${known}\nconst tries = { ${tries.join(",\n")} };\n(async () => { for (const [name, go] of Object.entries(tries)) { let got; try { got = await go(); } catch (e) { got = e.code ?? String(e); } fs.writeSync(1, JSON.stringify([name, got]) + '\\n'); } process.exit(); })();\nsetTimeout(() => process.exit(), 5000);`;
       writeFileSync(file, text);
-      // Where the files are not hidden, the program stands where it stands.
+      // If the files are not hidden, the program runs in its usual folder.
       const plain = without.includes("files");
       const child = startJailed(
         plain

@@ -15,11 +15,11 @@ const FILTER = 3;
 /** Megabytes that V8 may use for itself; the VM has its own limit. */
 const HEAP = 64;
 
-/** What stands in the jail, and what is left out of its walls: only tests leave any out. */
+/** The content of the jail, and the walls that are omitted: only tests omit any. */
 export interface JailPlan {
   /** The program to start, as a path in the jail. */
   readonly program: string;
-  /** Further files and folders: where they are, and where they stand in the jail. All can only be read. */
+  /** Further files and folders: their real paths, and their paths in the jail. All are read-only. */
   readonly shows?: readonly (readonly [from: string, to: string])[];
   readonly without?: readonly Wall[];
 }
@@ -59,7 +59,7 @@ export function jailCommand({ program, shows = [], without = [] }: JailPlan): re
   ];
 }
 
-/** Why this system cannot have the jail; undefined where it can. */
+/** Why this system cannot have the jail; undefined if it can. */
 export function jailMissing(): string | undefined {
   if (process.platform !== "linux" || process.arch !== "x64")
     return `it needs Linux on x86-64, and this is ${process.platform} on ${process.arch}`;
@@ -80,7 +80,7 @@ function bubblewrap(): string {
   return stdout?.trim() || "bwrap";
 }
 
-/** Starts a program in the jail. The filter goes through a pipe of its own. */
+/** Starts a program in the jail. The filter goes through a separate pipe. */
 export function startJailed(plan: JailPlan) {
   const has = (wall: Wall): boolean => !plan.without?.includes(wall);
   const child = spawn(bubblewrap(), jailCommand(plan), {
@@ -94,7 +94,7 @@ export function startJailed(plan: JailPlan) {
   return child;
 }
 
-/** A process of its own that sees Node, the VM and nothing else of the machine. */
+/** A separate process that sees Node, the VM and nothing else of the machine. */
 export async function openJail(): Promise<Seat> {
   const vm = dirname(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm"));
   const child = startJailed({

@@ -12,14 +12,14 @@ export interface PoolOptions {
 
 /** Milliseconds of the clock between two looks at a slice that runs. */
 const LOOKS = 100;
-/** Milliseconds of the clock after which a slice is ended even if nobody can tell what CPU time it has used. */
+/** Milliseconds of wall-clock time after which a slice is ended even if its CPU time cannot be measured. */
 const MOST = 60_000;
-/** How much more CPU time a slice gets that is tried once more. */
+/** How much more CPU time a slice gets on its second try. */
 const MORE = 2;
 
 /**
- * Runs slices, each on a seat of its own. A slice that hangs where its VM cannot be interrupted is ended with its seat, and another seat is
- * opened. Whoever used too much CPU time is tried once more with twice as much: a first run may pay for what others did to the caches.
+ * Runs slices, each on a separate seat. A slice that hangs in a way that its VM cannot interrupt is ended with its seat, and another seat
+ * is opened. A slice that used too much CPU time is tried again with twice as much: a first run may pay for what others did to the caches.
  */
 export class Pool {
   readonly #open: () => Promise<Seat>;
@@ -34,7 +34,7 @@ export class Pool {
     this.#options = { seats, waiting, beyond };
   }
 
-  /** @throws Error where no seat can be opened */
+  /** @throws Error if no seat can be opened */
   async run(task: Task): Promise<Outcome> {
     const first = await this.#once(task);
     if (first.kind !== "failed" || first.reason !== "cpu") return first;

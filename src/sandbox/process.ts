@@ -1,4 +1,4 @@
-// The same in a process of its own: one line of JSON in, one out. Whoever starts it decides what it may see.
+// The same in a separate process: one line of JSON in, one out. Its parent decides what it may see.
 import { createInterface } from "node:readline";
 import { slice } from "./slice.ts";
 

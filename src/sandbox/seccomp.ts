@@ -74,9 +74,9 @@ const CLONE3 = 435;
 /** Of `clone`: what is begun is a thread of the same program. */
 const CLONE_THREAD = 0x10000;
 const X86_64 = 0xc000003e;
-/** From this number on stand the calls of another ABI. */
+/** The calls of another ABI start at this number. */
 const X32 = 0x40000000;
-/** Where the number, the architecture and the first argument stand in what the filter is given. */
+/** The offsets of the number, the architecture and the first argument in the filter's input. */
 const AT = { number: 0, architecture: 4, argument: 16 } as const;
 const ALLOW = 0x7fff0000;
 const KILL = 0x80000000;

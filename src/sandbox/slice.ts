@@ -21,8 +21,8 @@ const wasm = await WebAssembly.compile(
 );
 
 /**
- * Runs before the handler's code, and keeps what it needs where that code cannot change it. Whatever reads the handler's values, its
- * errors above all, stands in here: getters are its code, and are interrupted like it.
+ * Runs before the handler's code, and keeps its own needs out of reach of that code. Everything that reads the handler's values, above all
+ * its errors, is in here: getters are its code, and are interrupted like it.
  */
 const PRELUDE = `(() => {
   const { parse, stringify } = JSON, { freeze } = Object, E = Error, S = String, isString = (x) => typeof x === "string";
@@ -105,7 +105,7 @@ const SAYS: Readonly<Record<Failure, (limits: Task["limits"]) => string>> = {
   busy: () => "too many handlers wait already; try again later",
 };
 
-/** What the engine says of its own limits. A guest can say the same, and deceives only itself. */
+/** The engine's error about its own limits. A guest can fake it, and deceives only itself. */
 const engineReason = (message: string): Failure =>
   /^out of memory/.test(message) ? "memory" : /stack overflow|call stack/i.test(message) ? "stack" : "threw";
 

@@ -1,4 +1,4 @@
-/** How far one slice may go. Each has an error of its own. */
+/** The limits of one slice. Each has its own error. */
 export interface SliceLimits {
   /** Milliseconds of CPU time of its thread, of all its code together. Never time of the clock. */
   readonly cpuMs: number;
@@ -8,7 +8,7 @@ export interface SliceLimits {
   readonly stack: number;
   /** Characters of what it returns, and of each thing that it asks. */
   readonly output: number;
-  /** What it may ask in all, answers that it has already included. */
+  /** The total number of its requests, including answered ones. */
   readonly asks: number;
   /** Lines that it may log, and the characters of each. */
   readonly logs: number;
@@ -34,7 +34,7 @@ export interface Task {
   readonly code: string;
   /** JSON with `payload`, `metadata` and `history`. */
   readonly input: string;
-  /** What was answered so far, in the order in which it was asked. */
+  /** The answers so far, in the order of their requests. */
   readonly answers: readonly Answer[];
   /** Decides what its `Math.random()` gives. */
   readonly seed: number;
@@ -46,7 +46,7 @@ export interface Task {
 /** An answer as JSON, or a sentence that the handler reads as the message of an error. */
 export type Answer = { readonly value: string } | { readonly error: string };
 
-/** `stuck`: it waits for something that nobody will answer. `busy`: more slices wait than the pool keeps. */
+/** `stuck`: it waits for something that will never be answered. `busy`: more slices wait than the pool keeps. */
 export const FAILURES = ["threw", "cpu", "memory", "stack", "output", "asks", "logs", "stuck", "busy"] as const;
 
 export type Failure = (typeof FAILURES)[number];
@@ -57,7 +57,7 @@ export type Outcome = {
   readonly cpuMs: number;
 } & (
   | { readonly kind: "returned"; readonly value: string }
-  /** What it asks, as JSON, from the first that has no answer yet. */
+  /** Its requests, as JSON, from the first that has no answer yet. */
   | { readonly kind: "waits"; readonly asks: readonly string[] }
   /** `message` and `stack` are the guest's own words, cut. */
   | { readonly kind: "failed"; readonly reason: Failure; readonly message: string; readonly stack: string }

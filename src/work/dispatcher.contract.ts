@@ -22,7 +22,7 @@ function handClock() {
       return () => void waiting.delete(one);
     },
     settle,
-    /** Lets so many milliseconds pass, each timer at its time. */
+    /** Lets this many milliseconds pass, each timer at its time. */
     pass: async (milliseconds: number): Promise<void> => {
       const end = at + milliseconds;
       await settle();

@@ -6,8 +6,8 @@ export interface Dispatcher {
   /** Something has happened in this process: asks all jobs at once what is due. */
   readonly wake: () => void;
   /**
-   * Begins nothing more, lets what runs go on for so many milliseconds, stops it then, and waits for its end, though not long for a task that
-   * does not stop.
+   * Starts nothing more, lets running tasks continue for this many milliseconds, then stops them and waits for their end, though not long
+   * for a task that does not stop.
    */
   readonly close: (drain?: number) => Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface DispatcherParts<World> {
 const SIDE_BY_SIDE = 24;
 /** At most this many of one job for one agent. */
 const OF_ONE = 4;
-/** Jobs without an `every` of their own are asked at least this often, to notice what other processes did. Milliseconds. */
+/** Jobs without their own `every` are asked at least this often, to notice what other processes did. Milliseconds. */
 const LOOK = 5_000;
 /** How long a job rests for an agent after it failed there: longer each time, up to a minute. Milliseconds. */
 const jobPause = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), 60_000);
@@ -176,10 +176,10 @@ interface Chosen<World> {
   readonly task: Task;
 }
 
-/** So many agents and contacts are remembered as served. */
+/** This many agents and contacts are remembered as served. */
 const REMEMBERED = 10_000;
 
-/** Which task is begun next: of the agent that was served longest ago, and of its contacts of the one that was, the one that stands first. */
+/** The next task to start: of the agent that was served longest ago, and of its least recently served contact, the first in line. */
 function chooser({
   running,
   isResting,
@@ -218,7 +218,7 @@ function chooser({
   };
 }
 
-/** Tells of each thing what is not what was told last. */
+/** Reports a subject's notice only if it differs from the last reported one. */
 function changesTo(tell: (message: string) => void): (notice: Notice) => void {
   const last = new Map<string, string>();
   return ({ about, message, isOver = false }) => {

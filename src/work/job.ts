@@ -7,7 +7,7 @@ export interface JobWorld {
   /** In whose name they are done. */
   readonly operator: Allowed<"operate">;
   readonly clock: Pick<Clock, "real">;
-  /** Whether anybody wants to hear how the agent is: of shipped agents that stand in where none is declared, nobody may know. */
+  /** Whether reports about the agent are wanted: shipped agents, which run if none is declared, may have no audience. */
   readonly isWanted: (agent: AgentName) => Promise<boolean>;
 }
 
@@ -20,14 +20,16 @@ export interface Job<World = JobWorld> {
    * that can begin now: others would be due again at once, in an endless loop.
    */
   readonly due: (world: World) => Promise<Due>;
-  /** A look that costs much is made at most once in so many milliseconds. */
+  /** An expensive look is made at most once in this many milliseconds. */
   readonly every?: number;
 }
 
 export interface Due {
   /** In the order in which they are to be done. */
   readonly tasks: readonly Task[];
-  /** When something falls due though nothing happens before, in real time: all jobs are looked at then. Left out, the next look finds it. */
+  /**
+   * When something falls due even if nothing happens before, in real time: all jobs are looked at then. If omitted, the next look finds it.
+   */
   readonly next?: number | undefined;
 }
 
@@ -37,9 +39,9 @@ export interface Task {
   readonly agent: AgentName;
   /** With whom; contacts of one agent take turns, too. */
   readonly contact?: ContactId;
-  /** Of tasks with one key, of whatever jobs, one is done after the other: the thread's, where it is about one. */
+  /** Tasks with one key, of whatever jobs, run one after the other: the thread's, if it is about one. */
   readonly key: string;
-  /** What is told with the reason where it throws: `Messages for clerk were not handled`. */
+  /** Reported with the reason if it throws: `Messages for clerk were not handled`. */
   readonly trouble: string;
   /**
    * Runs the task and reports what an operator should know. If it throws, the job pauses for this agent, longer each time.
@@ -50,10 +52,10 @@ export interface Task {
 
 /** A sentence for whoever looks after the server. */
 export interface Notice {
-  /** Of one thing, only what differs from what was told last is told; without it, always. */
+  /** For one subject, only a notice that differs from the last reported one is reported; if omitted, always. */
   readonly about?: string;
   /** Left empty, nothing is said. */
   readonly message: string;
-  /** What was told last is over: said only where something was told. */
+  /** The last reported condition is over: reported only if there was one. */
   readonly isOver?: true;
 }

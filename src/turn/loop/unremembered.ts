@@ -18,7 +18,7 @@ interface Reply {
   readonly text: string | null;
 }
 
-/** What the model had before it. */
+/** The texts that the model had before it. */
 interface SentTexts {
   readonly parts: Pick<Parts, "tools">;
   readonly sent: Compilation | undefined;
