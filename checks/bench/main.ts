@@ -1,4 +1,4 @@
-// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage`, `defer` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage`, `defer`, `sovereign` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
@@ -16,6 +16,7 @@ const USAGE = [
   "npm run bench -- cage [--json] [--quick]",
   "npm run bench -- evidence [--data DIR | --talks KIND] [--keep N]… [--most N] [--out FILE] [--json] [--quick]",
   "npm run bench -- defer [--json] [--quick]",
+  "npm run bench -- sovereign [--root DIR] [--json] [--quick]",
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
 
@@ -31,10 +32,13 @@ const LEARNING_HELP = `${USAGE.split("\n").at(-1)}
 docs/bench.md shows the format of the file and what is measured.`;
 
 /**
- * Benches that have nothing to choose: their report, and what people read of it. Each is loaded when it is asked for: its peers take long, and the
+ * Benches that have nothing to choose, or only another checkout: their report, and what people read of it. Each is loaded when it is asked for: its peers take long, and the
  * one of turns counts what goes through the drivers.
  */
-const SMALL = new Map<string | undefined, (quick: boolean) => Promise<[object, string]>>([
+const SMALL = new Map<
+  string | undefined,
+  (quick: boolean, root: { readonly root?: string }) => Promise<[object, string]>
+>([
   [
     "compile",
     async (quick) => {
@@ -57,6 +61,14 @@ const SMALL = new Map<string | undefined, (quick: boolean) => Promise<[object, s
       const { deferBench, deferText } = await import("./defer.ts");
       const report = await deferBench(quick, tell);
       return [report, deferText(report)];
+    },
+  ],
+  [
+    "sovereign",
+    async (quick, root) => {
+      const { sovereignBench, sovereignText } = await import("./sovereign.ts");
+      const report = await sovereignBench({ ...root, quick }, tell);
+      return [report, sovereignText(report)];
     },
   ],
   [
@@ -105,10 +117,11 @@ async function main(): Promise<void> {
   const { positionals, values } = given();
   const [bench, ...files] = positionals;
   const { json, quick, threads } = values;
+  const root = values.root === undefined ? {} : { root: resolve(standing, values.root) };
   if (values.help) return console.log(bench === "learning" ? LEARNING_HELP : USAGE);
   const show = (report: object, text: string) => console.log(json ? JSON.stringify(report) : text);
   const small = files.length === 0 && threads.length === 0 ? SMALL.get(bench) : undefined;
-  if (small !== undefined) show(...(await small(quick)));
+  if (small !== undefined) show(...(await small(quick, root)));
   else if (bench === "wire" && (files.length === 0 || threads.length > 0)) {
     const { as, model, gap } = values;
     const { wireBench, wireText } = await import("./wire.ts");
@@ -127,7 +140,6 @@ async function main(): Promise<void> {
     const report = await memoryBench({ ...folder, ...wishesOf(values), quick }, tell);
     show(report, reportText(report));
   } else if (bench === "crowd" && files.length === 0) {
-    const root = values.root === undefined ? {} : { root: resolve(standing, values.root) };
     const sizes = quick ? [0] : values.characters.map(Number);
     const { crowdBench, crowdText } = await import("./crowd.ts");
     const thinks = Number(values.thinks);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { LearningReport } from "../../checks/bench/learning/bench.ts";
 import type { TurnsReport } from "../../checks/bench/turns.ts";
@@ -114,6 +114,21 @@ it.each<[Partial<WireWishes>, string]>([
 ])("the wire bench says what is wrong with %j", async (wishes, message) => {
   await expect(wire(wishes)).rejects.toThrow(message);
 });
+
+it("the sovereign bench lives the recorded day at two paces, with another checkout beside this one", async () => {
+  const { code, out } = await bench("sovereign", "--root", ROOT, "--json");
+  expect(code).toBe(0);
+  const { rows } = JSON.parse(out);
+  const paces = ["recorded", "recorded", "busy", "busy"];
+  expect(rows.map(({ pace }: { pace: string }) => pace)).toEqual(paces);
+  expect(rows[0]).toMatchObject({ version: "this", turns: 6, requests: 10 });
+  // The same code, the same bill, but for ids of memories, which are never the same.
+  expect(rows[1]).toMatchObject({ version: resolve(ROOT), turns: 6, requests: 10 });
+  expect(Math.abs(rows[1].weighted / rows[0].weighted - 1)).toBeLessThan(0.01);
+  // In a busy day the prefix is still in the cache.
+  expect(rows[2].weighted).toBeLessThan(rows[0].weighted);
+  expect(rows[2].weighted).toBeLessThan(rows[2].sent);
+}, 120_000);
 
 it("a bench that does not exist is answered with those that do", async () => {
   const { code, err } = await bench("walk");
