@@ -4,7 +4,7 @@ import { featureApi, type Runtime } from "../turn/index.ts";
 import { list } from "./fields.ts";
 import type { Operation } from "./operation.ts";
 
-/** Who looks, where, and by which clock. */
+/** The actor, the place, and the clock. */
 interface Looking {
   readonly runtime: Runtime;
   readonly actor: Allowed<"view">;
@@ -75,7 +75,7 @@ export async function withColumns<Id extends string, R extends ScopedItem<Id>>(
   return rows.map((row) => ({ ...row, ...fields.get(row.id) }));
 }
 
-/** What people read in the columns of a row, in their order. */
+/** The cells of a row, in the order of the columns. */
 export const cellsOf = (columns: readonly Pick<Column<never>, "name" | "show">[], row: object): readonly string[] =>
   columns.map(({ name, show }) => {
     const value: unknown = Reflect.get(row, name);

@@ -33,7 +33,7 @@ export interface CommandPart<Field extends string> {
   readonly opens: Opens;
   /** What would be lost for good: it requires `--yes`, and is otherwise refused with this sentence. */
   readonly confirm?: string;
-  /** Of several agents, the one that is meant has to be named: the first is not taken for granted. */
+  /** If there are several agents, one must be named: the first is not the default. */
   readonly namesAgent?: true;
   /** A word that is an alias of the command: `ask` for `message send`. */
   readonly alias?: string;

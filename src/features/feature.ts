@@ -32,7 +32,7 @@ export interface Feature<World extends object = object> {
   readonly channels?: readonly OwnChannel[];
   /** Its kinds of errors, for the pages that list them. */
   readonly errors?: readonly OwnError[];
-  /** What people and programs do with it. */
+  /** Its operations for people and programs. */
   readonly operations: readonly Operation[];
   /** What it adds to each thread of `thread list`, and to `turn show`. */
   readonly columns?: Partial<Columns>;
@@ -62,12 +62,12 @@ export interface ApiDeps extends Core {
   readonly use: Use;
 }
 
-/** What tools are made with. A call of one gets its scope from the turn, and reaches nothing outside of it. */
+/** What tools are made with. A call gets its scope from the turn, and reaches nothing outside it. */
 export interface ToolDeps {
   readonly store: Store;
   /** The agent as declared now. */
   readonly agentOf: (owner: AgentOwner) => Agent | undefined;
-  /** The folder for what contacts' files are kept in. */
+  /** The folder for contacts' files. */
   readonly files: string;
   /** The folders of the projects; unknown if absent. */
   readonly disk?: ProjectDisk | undefined;

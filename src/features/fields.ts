@@ -28,7 +28,7 @@ export const pathBelow = (says: string): z.ZodString =>
     .max(300)
     .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\\r\n]+$/u, says);
 
-/** How long what was read from a project's folder is used before it is read again. */
+/** How long the content of a project's folder is used before it is read again. */
 export const CACHED_SECONDS = z
   .number()
   .min(0)

@@ -37,9 +37,9 @@ interface AgentSnapshot extends Pick<z.output<typeof SNAPSHOT>, "inbox" | "outbo
   readonly logs: readonly LogHead[];
 }
 
-/** What operators see of an agent as a whole. @throws StrataError `not_allowed` for anybody else, `agent_not_found` */
+/** What operators see of an agent as a whole. @throws StrataError `not_allowed` for other actors, `agent_not_found` */
 export interface AgentApi {
-  /** Everything of the agent at once, for who looks after it. */
+  /** Everything about the agent at once, for its operator. */
   snapshot(actor: Allowed<"read">, agent: AgentName): Promise<AgentSnapshot>;
   /** What waits for an operator, of one agent or of all. It reads no messages, so it is not recorded. */
   attention(actor: Allowed<"read">, agent?: AgentName): Promise<readonly Attention[]>;
@@ -57,7 +57,7 @@ export const AGENT_API = featureApi<AgentApi>("agents");
 /** The condition of an agent, and its credits. */
 type Lives = Pick<LifeApi, "life" | "funds">;
 
-/** All that can be seen of an agent at once, what of it needs an operator, and what operators did. */
+/** An agent's whole state at once, what needs an operator, and what operators did. */
 export function agentApi(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentApi {
   const at = async (actor: Allowed<"read">, agent: AgentName): Promise<AgentAccess> => {
     const access = accessTo(parts, actor, agent);
@@ -97,7 +97,7 @@ const EDITED_FOR = 7 * 86_400_000;
 const MOST_PROPOSED = 20;
 const MOST_MOVES = 100;
 
-/** Where versions came from: the contact is the one whose turn wrote it, under the name that the record has now. */
+/** The origin of versions: the contact whose turn wrote it, under its present name in the record. */
 const originsOf = ({ parts, owner }: AgentAccess, versions: readonly TextVersion[]): Promise<readonly TextOrigin[]> =>
   Promise.all(
     versions.map(async ({ layer, part, n, parent, inputs, turn }) => {

@@ -169,7 +169,7 @@ const attention = operation({
   },
 });
 
-/** What people and programs ask of the agents themselves. */
+/** Operations on the agents themselves. */
 const OPERATIONS: readonly Operation[] = [listAgents, showAgent, graph, snapshot, acts, rename, attention];
 
 type Act = Awaited<ReturnType<AgentApi["acts"]>>[number];
@@ -219,7 +219,7 @@ export function problemsOf(found: readonly Answering[]): readonly StrataError[] 
   });
 }
 
-/** What models do not get of their agents' parameters, at the level of reasoning that conversations begin with: one sentence for each. */
+/** Parameters of their agents that models do not accept, at the level of reasoning that conversations begin with: one sentence for each. */
 export function refusedParameters(
   { cardOf }: { readonly cardOf: (model: ModelRef) => Pick<ModelCard, "sampling"> },
   found: readonly Answering[],

@@ -125,7 +125,7 @@ function toolText(name: ToolName, rules: Agent["rules"]): string {
   return sentence.length === 0 ? name : `${name} (${sentence.join("; ")})`;
 }
 
-/** What of an agent waits for an operator, one line for each thing with the next step. */
+/** What waits for an operator at an agent, one line for each thing with the next step. */
 export function attentionLines(of: Attention): readonly string[] {
   const { agent, undeliverable, asleep } = of;
   return [
@@ -264,7 +264,7 @@ export const ATTENTION = z
   })
   .meta({ id: "Attention", description: "What of an agent needs an operator." });
 
-/** What of an agent needs an operator. */
+/** What needs an operator at an agent. */
 export type Attention = Omit<z.output<typeof ATTENTION>, "agent" | "unanswered"> & {
   readonly agent: AgentName;
   /** The newest first. */

@@ -52,7 +52,7 @@ interface DecidingParts extends Parts {
   readonly acting: Set<ApprovalId>;
 }
 
-/** One call, and who says what about it. */
+/** One call, and the decision about it. */
 interface Case extends Verdict {
   readonly approval: Approval;
   readonly thread: Thread;
@@ -114,7 +114,7 @@ async function deny(parts: Parts, { approval, actor, note }: Case): Promise<Appr
 async function approveCall(parts: DecidingParts, one: Case): Promise<Approval> {
   const { approval, thread, actor, note } = one;
   const { id, scope, status } = approval;
-  // Of one that is denied, the input may be gone with a retracted event: the tool is not asked about it.
+  // The input of a denied call may be gone with a retracted event: the tool is not asked about it.
   if (status !== "waiting") throw ALREADY_DECIDED.of(notInState(id, status, "waiting"), { approval: id, status });
   const tool = await toolFor(parts, approval, thread);
   if (one.signal?.aborted) {

@@ -185,7 +185,7 @@ const ANSWERED = `select one.org, one.agent, one.contact, one.approval, one.link
   join approval on approval.org = one.org and approval.agent = one.agent and approval.contact = one.contact and approval.id = one.approval
   where one.org = ? and one.agent = ? and one.link > ? and one.status = 'done' and approval.due is not null order by one.link limit ?`;
 
-/** A call's columns say what its decisions say; of one from before these were linked, they fit together. */
+/** A call's columns must match its decisions; in rows from before these were linked, the columns must fit together. */
 export async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
   const changed = await tx.column(plain<ApprovalId>(OTHERWISE_DECIDED, org));
   const stray = await tx.column(plain<ApprovalId>(STRAY_DECISIONS, org));

@@ -88,7 +88,7 @@ export interface EscalationApi {
   escalation(actor: Allowed<"read">, id: ApprovalId): Promise<EscalationView>;
   /** The answer waits as an event on the thread: run a turn so that the agent goes on. @throws StrataError `approval_not_found`, `approval_decided` */
   answer(actor: Allowed<"decide">, id: ApprovalId, text: Untrusted): Promise<EscalationView>;
-  /** Says who looks after it. @throws StrataError `approval_not_found`, `approval_decided` */
+  /** Records who looks after it. @throws StrataError `approval_not_found`, `approval_decided` */
   take(actor: Allowed<"decide">, id: ApprovalId): Promise<EscalationView>;
   /** Closes it without an answer; the agent reads so. @throws StrataError `approval_not_found`, `approval_decided` */
   close(actor: Allowed<"decide">, id: ApprovalId, note?: Untrusted): Promise<EscalationView>;

@@ -116,7 +116,7 @@ interface Deciding {
   readonly example: string;
 }
 
-/** The decisions differ in a word and in what a note is for. The agent hears of each in a turn that follows. */
+/** The decisions differ in a word and in the purpose of a note. The agent learns of each in a following turn. */
 const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =>
   operation({
     name: `approval.${verb}`,

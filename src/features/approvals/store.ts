@@ -276,7 +276,7 @@ async function findApproval(tx: Tx, scope: Scope, id: ApprovalId): Promise<Appro
   );
 }
 
-/** Of an erased contact stays what holds no text. */
+/** After a contact is erased, only what holds no text stays. */
 async function readApproval(tx: Tx, row: ApprovalTable): Promise<Approval> {
   const { id, thread, turn, call, tool, schema, taint, status, answers, due } = row;
   const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "null";

@@ -104,7 +104,7 @@ async function perform(
   const platform = allow({ org, id: PROGRAM, role: "platform" }, "operate");
   const member = memberOf(world.runtime.agent(platform, self), context);
   if (member === undefined) return refused(notDone(nobodyServed(contact)));
-  // A turn that runs holds its messages; of one that is over, the record does.
+  // A running turn holds its messages; after it, the record does.
   const turn = callerOf(context);
   const { events } = turn === undefined ? await world.runtime.turn(platform, context.turn) : turn.lease.claim;
   const others = events.filter(({ kind }) => OUTSIDE_KINDS.some((one) => one === kind));
@@ -144,6 +144,6 @@ function actorFor(
   return known === undefined ? base : { ...base, contact: contactId(known) };
 }
 
-/** Without what only narrows the reach: the operation takes its own fields and no others. */
+/** Without the fields that only narrow the reach: the operation takes its own fields and no others. */
 const ownFields = ({ takes }: Operation, given: Json): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(Object(given)).filter(([name]) => !(name in REACH) || name in takes.shape));

@@ -29,7 +29,7 @@ export interface BlockApi {
   setBlock(actor: Allowed<"operate">, agent: AgentName, of: BlockName, given: NewBlock): Promise<TextVersion>;
   /** @throws StrataError `text_not_found` */
   deleteBlock(actor: Allowed<"operate">, agent: AgentName, of: BlockName, reason: Untrusted): Promise<TextMove>;
-  /** What waits, the oldest first; who reads it is recorded. */
+  /** What waits, oldest first; reading it is recorded. */
   proposals(
     actor: Allowed<"read">,
     agent: AgentName | undefined,

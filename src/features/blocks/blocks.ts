@@ -56,7 +56,7 @@ export const blocksAmong = (active: readonly TextVersion[]): readonly Block[] =>
     })
     .sort((a, b) => LABELS.indexOf(a.label) - LABELS.indexOf(b.label) || (a.name < b.name ? -1 : 1));
 
-/** Whose word a block is: an approved one says what its writer had read, too. */
+/** A block's trust: an approved one also carries the trust of what its writer had read. */
 export const trustOfBlock = ({ version: { trust, inputs } }: Pick<Block, "version">): Trust =>
   lowestTrust([trust, inputs]);
 

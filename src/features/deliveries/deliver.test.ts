@@ -273,7 +273,7 @@ describe("a reply of an agent that says where its replies go", () => {
     await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);
     for await (const { type } of runtime.run(OPERATOR, thread)) {
       if (type !== "done") continue;
-      // It may still be on its way to who listens.
+      // A listener may still be about to receive it.
       later(0.5);
       expect(await look()).toEqual([]);
       break;

@@ -3,7 +3,7 @@ import type { Parts } from "../../turn/index.ts";
 import { pauseAfter } from "../../turn/index.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
-/** What deliveries need of the world outside. */
+/** What deliveries need from outside. */
 export interface DeliveryPorts {
   /** Sends replies of agents with `deliver`; without it they wait in the outbox. */
   readonly sendDelivery?: SendDelivery;

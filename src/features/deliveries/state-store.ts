@@ -10,7 +10,7 @@ export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 export const STATES = ["waiting", "sent", "delivered", "failed"] as const;
 export type ReplyState = (typeof STATES)[number];
 
-/** What of a row says how far its reply came. */
+/** The columns of a row that show how far its reply came. */
 interface StateRow {
   readonly org: OrgId;
   readonly agent: AgentName;

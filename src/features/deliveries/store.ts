@@ -225,7 +225,7 @@ async function forgetFailures(tx: Tx, scope: ContactScope): Promise<void> {
   );
 }
 
-/** No link says how far a reply came; what its columns say of that fits together. */
+/** No link records how far a reply came; its columns must be consistent. */
 async function checkMail(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
   const odd = `select id, status from outbox where org = ? and ((status = 'delivered') != (delivered_at is not null)
     or (status != 'delivered' and confirmed_at is not null))`;
@@ -281,7 +281,7 @@ async function mail(
   ).map(toMessage);
 }
 
-/** Written in, as the index of what waits has it. */
+/** Inlined, to match the index of waiting messages. */
 const IN: Readonly<Record<OutboxMessage["status"], string>> = {
   waiting: "status = 'waiting'",
   delivered: "status = 'delivered'",

@@ -172,7 +172,7 @@ export async function findDraft(tx: Tx, scope: Scope, id: DraftId): Promise<Draf
   );
 }
 
-/** Of an erased contact stays what holds no text. */
+/** After a contact is erased, only what holds no text stays. */
 export async function read(tx: Tx, row: DraftTable): Promise<Draft> {
   const { id, thread, turn, line, status, at } = row;
   const text = async (piece: Digest): Promise<string> => String(JSON.parse((await ownText(tx, row, piece)) ?? '""'));

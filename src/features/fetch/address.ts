@@ -42,9 +42,9 @@ const ranges: ReadonlyMap<string, string> = new Map(Object.entries(RANGES));
 const INSIDE_CLOUDS = ["168.63.129.16"];
 
 /**
- * Why an address is not of the public web. What carries another address in it (NAT64, 6to4, Teredo and their like) is refused whole:
- * a gateway would send it on to the one inside.
- * @param own the addresses of this machine, which reach what listens here
+ * Why an address is not on the public web. An address that embeds another (NAT64, 6to4, Teredo and the like) is always refused: a gateway
+ * would forward it to the embedded one.
+ * @param own the addresses of this machine, which reach services listening here
  */
 function addressProblem(address: string, own: readonly string[] = []): string | undefined {
   if (!ipaddr.isValid(address)) return UNCHECKED;

@@ -46,7 +46,7 @@ export const FILES = z.object({
 /** The files of an agent's prompt as last read, and what they define. */
 type FilesView = z.output<typeof FILES>;
 
-/** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */
+/** An agent's files for operators, and their approval. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface FileApi {
   /** The files of its prompt, in their present state. @throws StrataError `text_not_found` if the agent has none */
   files(actor: Allowed<"operate">, agent: AgentName): Promise<FilesView>;
@@ -61,7 +61,7 @@ export interface FileApi {
 /** The functions of files, as `runtime.use` gives them. */
 export const FILE_API = featureApi<FileApi>("files");
 
-/** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read again each time. */
+/** An agent's files for operators, and the approval of those in which the guard finds faults. They are read again each time. */
 export const fileApi = (parts: Parts, disk: ProjectDisk | undefined): FileApi => ({
   files: async (actor, agent) => filesView(await look(accessTo(parts, actor, agent), disk)),
   approveFile: async (actor, agent, choice) => approveFile(await look(accessTo(parts, actor, agent), disk), choice),

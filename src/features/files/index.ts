@@ -16,7 +16,7 @@ export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepa
 export type { SubagentDefinition } from "./read.ts";
 export { subagentsOf } from "./steps.ts";
 
-/** What files need of the world outside. */
+/** What files need from outside. */
 export interface FilePorts {
   /** The folders that agents are declared in; unknown if absent. */
   readonly disk?: ProjectDisk | undefined;

@@ -92,7 +92,7 @@ export const prepare = byDigest((given): Prepared => {
     const own = step("lines that read as the platform's own were removed", withoutOurs, uncommented);
     return step("what looks like a secret was removed", withoutSecrets, own).trim();
   };
-  // What one step takes out may make whole what another has passed: `<|im_<!-- -->start|>`. So it is done until nothing changes.
+  // Removing one thing may complete another that was already checked: `<|im_<!-- -->start|>`. So this repeats until nothing changes.
   let text = once(given.replace(/\r\n?/g, "\n"));
   for (let rounds = 0; once(text) !== text; rounds++) {
     // Deeper nesting is meant to hide something: nothing is left to reassemble.
@@ -111,7 +111,7 @@ export const faultsIn = byDigest(async (text): Promise<readonly string[]> => {
 
 const OPENS_CODE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Comments are not shown where Markdown is shown; inside of code they are, and stay. One without an end hides all that follows. */
+/** Rendered Markdown hides comments; inside code they are visible, and stay. One without an end hides everything after it. */
 export function withoutComments(text: string): string {
   if (!text.includes("<!--")) return text;
   const kept: string[] = [];

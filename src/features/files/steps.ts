@@ -70,7 +70,7 @@ export async function subagentsOf(
   );
 }
 
-/** What of the files may be sent, and how. */
+/** Which files may be sent, and how. */
 interface Sending {
   readonly layer: Layer;
   readonly active: ActiveTexts | undefined;

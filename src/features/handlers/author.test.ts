@@ -10,7 +10,7 @@ import { GREETER, loadYaml, organism } from "../peers/index.contract.ts";
 import { handlerOf } from "./index.contract.ts";
 import { runHandler } from "./index.ts";
 
-/** What people who write handlers stumbled over. */
+/** Problems that authors of handlers ran into. */
 
 const WITH_HANDLERS = GREETER.replace("  greeter:\n", "  greeter:\n    handler: ./greeter.ts\n").replace(
   "  shouter:\n",

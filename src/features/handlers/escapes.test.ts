@@ -70,7 +70,7 @@ describe.each(LEVELS)(
   },
 );
 
-/** Whether what the server answered is what the cage lets through. */
+/** Whether the server's answer is one that the cage allows. */
 function stopped(said: string, want: (typeof ATTEMPTS)[number]["want"]): boolean {
   const { done, error } = JSON.parse(said);
   if ("fails" in want) return want.fails.some((reason) => String(error?.message).includes(`(${reason})`));

@@ -47,7 +47,7 @@ export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "meta
   /** Default: `thread`. */
   readonly level?: Level;
   readonly limits?: Partial<SliceLimits>;
-  /** What its clock says: milliseconds since 1970. Default: 0. */
+  /** The time of its clock: milliseconds since 1970. Default: 0. */
   readonly now?: number;
 }
 

@@ -16,7 +16,7 @@ export function handlerOf(code: string, change: Partial<Handler> = {}): NonNulla
   return { file: "./handler.ts", ...made, sha256: "0".repeat(64), level: "thread", limits, ...change };
 }
 
-/** Whether tests at this level are skipped here, and titles that say so, with what would bring them back. */
+/** Whether tests at this level are skipped here, and titles that say so, with the way to enable them. */
 export function needs(level: Level): { readonly skip: boolean; readonly title: (text: string) => string } {
   const missing = cageMissing(level);
   return {

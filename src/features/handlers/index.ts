@@ -33,7 +33,7 @@ const LOG = turnColumn({
   show: (lines) => lines.replaceAll("\n", "\n         "),
 });
 
-/** A conversation keeps the code that it began with; but where `level: process` is declared now or was then, it runs there. */
+/** A conversation keeps the code that it began with; but if `level: process` is declared now or was then, it runs there. */
 function atStrictest(declared: readonly Agent[], agent: Agent): Agent {
   const now = declared.find(({ org, name }) => org === agent.org && name === agent.name);
   if (agent.handler === undefined || now?.handler?.level !== "process") return agent;
@@ -49,7 +49,7 @@ export const FEATURE: Feature = {
   store: HANDLER_STORE,
   columns: { turns: [LOG] },
   steps: {
-    // A handler gets one payload: what else waits is the next turn's.
+    // A handler gets one payload: the rest waits for the next turn.
     setup: async ({ agents }, setup) =>
       setup.agent.handler === undefined
         ? setup

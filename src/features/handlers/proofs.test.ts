@@ -46,7 +46,7 @@ globalThis.count = 0;
       for await (const piece of request) body += piece;
       const which = body.includes("| the second question") ? "second" : "first";
       asked.push(which);
-      // The second answer never comes to the program that asks for it first.
+      // The second answer never reaches the program that asks for it first.
       if (which === "second" && asked.filter((one) => one === "second").length === 1) return inside.resolve(undefined);
       sendEvents(response, anthropicEvents(textEvents(`The ${which} answer.`)));
     });

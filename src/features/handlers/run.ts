@@ -39,7 +39,7 @@ export function cageOf(level: Level): Pool {
   return cage;
 }
 
-/** How the record says who answered. */
+/** How the record names what answered. */
 export const RAN_IN = { thread: "handler in a thread", process: "handler in a process of its own" } as const;
 
 /**

@@ -31,7 +31,7 @@ import {
 } from "../../turn/index.ts";
 import { shownSender } from "./tools.ts";
 
-/** How a turn over what waits for an agent may differ. */
+/** Options of a turn over an agent's waiting messages. */
 export interface InboxOptions extends RunOptions {
   /**
    * For callers that poll: only messages that have waited this many milliseconds, so that a door which has just received a message can
@@ -58,7 +58,7 @@ export interface WaitingThread {
   readonly isHanded: boolean;
 }
 
-/** What waits for an agent, and turns over it. @throws StrataError `not_allowed`, `agent_not_found` */
+/** An agent's waiting messages, and turns over them. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface InboxApi {
   /**
    * One turn over the message that has waited longest; the events of `run`, none if nothing waits. Of one sender, or with `inbox: batch` of
@@ -71,14 +71,14 @@ export interface InboxApi {
    * just failed, and no person has stopped the last one. The longest waiting comes first.
    */
   waiting(actor: Allowed<"operate">, agent: AgentName): Promise<readonly WaitingThread[]>;
-  /** What waits for the agent, the oldest first. */
+  /** The agent's waiting messages, oldest first. */
   inbox(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly InboxMessage[]>;
 }
 
 /** The functions of inbox, as `runtime.use` gives them. */
 export const INBOX_API = featureApi<InboxApi>("inbox");
 
-/** Where turns of several senders are. */
+/** The channel of turns of several senders. */
 const CHANNEL = "inbox";
 
 /** Another worker may take what was just found: how often the rest is searched. */
@@ -87,13 +87,13 @@ const TRIES = 5;
 /** Channels without mail: a recording's leftovers are handled by its next replay. */
 const notMail = (parts: TurnParts): readonly string[] => [...closedChannels(parts), REPLAY];
 
-/** What fails again and again is tried less and less often. */
+/** Repeated failures are retried less and less often. */
 const restedAt =
   (at: number) =>
   ({ count, at: last }: Failures): boolean =>
     count === 0 || Math.abs(at - last) >= pauseAfter(count);
 
-/** The doors to what waits and to turns over it, for operators. */
+/** Waiting messages and turns over them, for operators. */
 export function inboxApi(parts: () => TurnParts, run: Run): InboxApi {
   return {
     waiting: async (actor, name) => threadsWaiting(parts(), accessTo(parts(), actor, name).agent),
@@ -105,7 +105,7 @@ export function inboxApi(parts: () => TurnParts, run: Run): InboxApi {
   };
 }
 
-/** What waits for the agent, the oldest first. */
+/** The agent's waiting messages, oldest first. */
 async function inbox(access: AgentAccess, page: Paging): Promise<readonly InboxMessage[]> {
   const { parts, owner } = access;
   const found = await parts.store.inbox(owner, { now: parts.clock.real(), ...page });
@@ -178,7 +178,7 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });
 }
 
-/** What came later is left to whom it was sent, and what fails again and again is tried less and less often. */
+/** Later messages are left to their first receiver, and repeated failures are retried less and less often. */
 function patience(at: number, latest: number): Pick<BatchOpening, "receivedBefore" | "rested"> {
   const receivedBefore = eventId(issueId("event", latest + 1, new Uint8Array(10)));
   return { receivedBefore, rested: restedAt(at) };

@@ -29,7 +29,7 @@ const TURN = { modelCalls: 12, toolCalls: 6, seconds: 120 };
 /**
  * Messages of several senders, each of which makes the agent act outside, through programs that are killed after any number of statements
  * while other messages come. Returns how many died.
- * @throws Error where anything was done twice, or a message was lost or handled twice
+ * @throws Error if anything was done twice, or a message was lost or handled twice
  */
 export async function surviveBatchKills({ store, mortal }: KillingStore, seed: number): Promise<number> {
   let state = Math.imul(seed, 2_654_435_761) >>> 0;

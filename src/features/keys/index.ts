@@ -1,4 +1,4 @@
-/** Keys: who comes in over HTTP, in which role, and whose data they reach. */
+/** Keys: who has access over HTTP, in which role, and whose data they reach. */
 
 import { z } from "zod";
 import { ago, count, minute, printable, table, whoDid } from "../../print/index.ts";

@@ -81,7 +81,7 @@ export interface KeyReach {
 /** A key as it is listed. The secret cannot be derived from this. */
 export interface AccessKey extends KeyReach, DoneBy {
   readonly id: KeyId;
-  /** What its maker calls it; empty once its contact was erased. */
+  /** The name its maker gave it; empty once its contact was erased. */
   readonly name: string;
   readonly role: KeyRole;
   /** The secret's beginning, to find it in a configuration. */

@@ -15,13 +15,19 @@ export interface LearningApi {
   dismissLesson(actor: Allowed<"operate">, agent: AgentName, id: string): Promise<Lesson>;
   /** Learns from what is new in the record. Gives how many things taught something. */
   learnFromRecord(actor: Allowed<"operate">, agent: AgentName): Promise<number>;
-  /** The learning versions on offer, and those that wait, the newest first. @throws StrataError `text_not_found` for an agent without a layer for them */
+  /**
+   * The available learning versions, and those that wait, newest first. @throws StrataError `text_not_found` for an agent without a layer
+   * for them
+   */
   versions(actor: Allowed<"read">, agent: AgentName): Promise<readonly Version[]>;
   /** Of the reviewed drafts, the share changed in substance, by the version in their requests. */
   rates(actor: Allowed<"read">, agent: AgentName): Promise<readonly Rate[]>;
   /** Digests what is new, judges the result, and asks an operator about it. */
   digest(actor: Allowed<"operate">, agent: AgentName, how?: Partial<Omit<Digesting, "actor">>): Promise<DigestEnd>;
-  /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `text_not_found`, `config_invalid` for a file of fixtures */
+  /**
+   * Tries a text by hand. Only the fact that it was tried is kept. @throws StrataError `text_not_found`, `config_invalid` for a file of
+   * fixtures
+   */
   tryLearning: TrialApi["tryLearning"];
   /** Whether that is due. */
   isDigestDue(actor: Allowed<"operate">, agent: AgentName): Promise<boolean>;

@@ -29,7 +29,7 @@ import {
   writeKind,
 } from "../../store/index.ts";
 
-/** What of the organization each rule names, by its key: it holds only while that is so. */
+/** What each rule names of the organization, by the rule's key: the rule holds only while that is true. */
 export type Anchors = Readonly<Record<string, readonly string[]>>;
 
 /** A text that a digest has written: `body` and `summary` name pieces, `lessons` and `anchors` are JSON. */
@@ -177,7 +177,7 @@ export const verdictLink = ({ agent, turn, verdict, version, report, at }: Omit<
 const RETRACTED = `select 1 from turn where turn.org = learning_candidate.org and turn.agent = learning_candidate.agent
   and turn.contact = learning_candidate.contact and turn.id = learning_candidate.turn and turn.retracted is not null`;
 
-/** What digests of the agent wrote, the newest first. */
+/** The texts of the agent's digests, newest first. */
 export async function candidates(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly KeptCandidate[]> {
   const newest = `select * from learning_candidate where org = ? and agent = ? and not exists (${RETRACTED}) order by turn desc limit ?`;
   const rows = await tx.all(plain<CandidateTable>(newest, org, agent, atMost(limit)));

@@ -1,4 +1,4 @@
-/** Whether a lesson is for a message, judged by what people sent for earlier ones: approved drafts say as much as edited ones. Pure. */
+/** Whether a lesson fits a message, judging by what people sent for earlier ones: approved drafts count as much as edited ones. Pure. */
 
 import { isGreeting, saysAlike, sentencesOf, termsOf } from "./changes.ts";
 import { contentTerms, type Fit, isApart, meantBy } from "./evidence.ts";
@@ -40,7 +40,7 @@ interface Judged {
   readonly holds: boolean;
 }
 
-/** Judges lessons by these cases, the newest first. */
+/** Judges lessons by these cases, newest first. */
 export function judgeOf(cases: readonly Case[]) {
   const read = cases.map((one): Read => ({ ...one, terms: contentTerms(one.message), key: ruleKey(one.message) }));
   const said = sayings();
@@ -119,7 +119,7 @@ function wanted({ wrong, instead }: Taught, { wrote, sent }: Case, said: Sayings
 
 type Sayings = ReturnType<typeof sayings>;
 
-/** Whether a text says one of these sentences, perhaps with a slip. The same is asked again and again. */
+/** Whether a text says one of these sentences, perhaps with a slip. Cached, since the same questions repeat. */
 function sayings() {
   const known = new Map<string, Map<string, boolean>>();
   const parts = new Map<string, { readonly key: string; readonly sentences: readonly string[] }>();

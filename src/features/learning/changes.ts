@@ -10,7 +10,7 @@ export interface Change {
   readonly isQuoted: boolean;
 }
 
-/** What surrounds a draft. */
+/** The surroundings of a draft. */
 export interface Around {
   /** What the contact said before it. */
   readonly said: readonly string[];
@@ -167,7 +167,7 @@ function withoutSignature(lines: readonly string[]): string[] {
   return left;
 }
 
-/** Line by line, each cut behind what ends a sentence. Prices and times are not cut. */
+/** Line by line, each cut after the end of a sentence. Prices and times are not cut. */
 export const sentencesOf = (text: string): readonly string[] =>
   text
     .split("\n")
@@ -251,7 +251,7 @@ export const termsOf = (text: string): ReadonlySet<string> =>
 
 const MOST_TERMS = 400;
 
-/** Twice what two sets share, over what both have. */
+/** Twice the overlap of two sets, divided by their total size. */
 function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   if (one.size + other.size === 0) return 1;
   return (2 * (one.size - without(one, other).size)) / (one.size + other.size);
@@ -302,7 +302,7 @@ export function relationOf(newer: Compared, older: Compared): Relation {
 /** Whether two questions ask the same. */
 export const isAskedAlike = (one: string, other: string): boolean => isAlike(termsOf(one), termsOf(other), 0.8);
 
-/** Whether sentences of these words say the same, though one of them may have a slip. */
+/** Whether sentences of these words say the same, even if one of them has a slip. */
 export const saysAlike = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   Math.min(one.size, other.size) >= NEARLY_SAME * NEARLY_SAME * Math.max(one.size, other.size) &&
   isAlike(one, other, NEARLY_SAME);

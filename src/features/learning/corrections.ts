@@ -13,7 +13,7 @@ export type Correction = Pick<
 > & {
   /** Made whatever the message was about. */
   readonly general: boolean;
-  /** Whether people made it with messages of this contact that were like the one that is answered. */
+  /** Whether people made it for similar messages of this contact. */
   readonly fit: Fit;
 };
 
@@ -59,7 +59,7 @@ export function chosenFor(message: string, all: readonly Correction[], most: num
     same,
     abouts: same.map(({ situation, wrong }) => contentTerms(`${situation} ${wrong}`)),
   }));
-  // What all messages of a contact have in common says nothing about which of them are alike. One draft may have taught several lessons.
+  // Words common to all messages of a contact do not show which of them are similar. One draft may have taught several lessons.
   const count = new Map<string, number>();
   const counted = new Set<string>();
   for (const { same, abouts } of lessons) {

@@ -108,7 +108,7 @@ export async function digest(
 /** Their answers do not depend on the question. */
 export const NO_MODELS: readonly string[] = ["rehearsal", "recording", "none"];
 
-/** What contacts said in the conversations that taught these lessons. */
+/** Contacts' messages in the conversations that taught these lessons. */
 async function readContactWords({ store }: TurnParts, { lessons, sources }: Material): Promise<readonly string[]> {
   const ids = new Set(lessons.map(({ id }) => id));
   const said: string[] = [];

@@ -1,4 +1,6 @@
-/** What judges a learning text before anybody is asked about it: recorded turns and the organization's fixtures, run with it and without it. */
+/**
+ * Judges a learning text before an operator is asked about it: recorded turns and the organization's fixtures, run with it and without it.
+ */
 
 import { z } from "zod";
 import type { AgentName, Allowed, LayerId } from "../../protocol/index.ts";
@@ -59,7 +61,10 @@ export interface TrialFollowing {
 export interface TrialApi {
   /** For the digest: without a follower. */
   readonly gate: Gate;
-  /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `agent_not_found`, `text_not_found`, `config_invalid` */
+  /**
+   * Tries a text by hand. Only the fact that it was tried is kept. @throws StrataError `agent_not_found`, `text_not_found`,
+   * `config_invalid`
+   */
   tryLearning(
     actor: Allowed<"operate">,
     agent: AgentName,

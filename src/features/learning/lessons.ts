@@ -156,7 +156,7 @@ function related(
         isSameMatter(one.source.situation, source.situation, sharesWords(one.source, source) ? 0 : SAME_MATTER),
     );
     const ends = same === undefined && over !== undefined ? over.source.lesson : null;
-    // An edit that was taken back teaches nothing, and neither does the one that took it back.
+    // A reverted edit teaches nothing, and neither does the edit that reverted it.
     const lesson = ends !== null && over?.relation === "takes back" ? ends : (same ?? nameFor(one));
     const source: LessonSource = { ...one.source, lesson, ends };
     found.push(source);
@@ -239,7 +239,7 @@ export interface Lesson {
   readonly situation: string;
   readonly wrong: string;
   readonly instead: string;
-  /** The lowest of those who taught it. */
+  /** The lowest trust of its sources. */
   readonly trust: Trust;
   /** By how many contacts, and how often. */
   readonly support: number;

@@ -65,7 +65,7 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
       state === "ended" ? [[id, judge.overSince(formsOf(bySource.get(id) ?? []))] as const] : [],
     ),
   );
-  /** What takes the place of a lesson that was worth a rule is worth one, too. */
+  /** The replacement of a lesson that was worth a rule is worth one, too. */
   const isHeirOf = (one: Lesson): boolean =>
     one.state === "open" &&
     isOwnWord(one) &&

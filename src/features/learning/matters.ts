@@ -18,7 +18,7 @@ export interface Asked {
   readonly contact: ContactId;
 }
 
-/** What lessons say, with the messages that they were taught with, and whether they are for this one. */
+/** The content of lessons, with the messages that taught them, and whether they fit this one. */
 export async function mattersOf(
   { store }: Pick<Parts, "store">,
   owner: AgentOwner,
@@ -33,7 +33,7 @@ export async function mattersOf(
   return [...lessons].map(([id, sources]) => {
     const { wrong, instead } = meantBy(sources);
     const forms = formsOf(sources);
-    // What took the place of something is for the messages that this was for.
+    // A replacement fits the messages of what it replaced.
     const before = [...lessons].filter(
       ([other]) => other !== id && isHeir(sources, { id: other, over: gone.get(other) }),
     );

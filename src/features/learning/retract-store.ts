@@ -24,7 +24,7 @@ interface CandidateRow {
   readonly version: number | null;
 }
 
-/** What these turns taught. */
+/** The lessons that these turns taught. */
 const TAUGHT_IN = `select * from lesson_source where org = ? and agent = ? and contact = ? and turn in (select value from json_each(?))`;
 
 const taughtIn = (tx: Tx, { org, agent, contact }: ContactScope, turns: ReadonlySet<TurnId>): Promise<SourceRow[]> =>
@@ -79,7 +79,7 @@ export async function learningDerived(tx: Tx, retracting: Retracting): Promise<v
   }
 }
 
-/** Digests of which nothing was kept. What they read is not known. */
+/** Digests without kept rules. Their input is unknown. */
 const WITHOUT_RULES = `select turn.id from turn join thread on thread.org = turn.org and thread.agent = turn.agent
   and thread.contact = turn.contact and thread.id = turn.thread
   where turn.org = ? and turn.agent = ? and turn.contact = ? and thread.channel = ? and turn.started_at >= ?

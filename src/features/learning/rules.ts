@@ -43,7 +43,7 @@ export interface Matter {
   readonly isOver: boolean;
 }
 
-/** Whether a rule says what people do not want any more, and nothing that they still want. */
+/** Whether a rule says what people no longer want, and nothing that they still want. */
 export function isOver(rule: string, matters: readonly Matter[]): boolean {
   const said = matters.filter(({ message }) => saysWithin(message, rule));
   return said.some((one) => one.isOver) && said.every((one) => one.isOver);

@@ -111,7 +111,7 @@ interface Where {
   readonly thread: ThreadId | undefined;
 }
 
-/** The version that the thread began with, or on its first turn the one that is active. */
+/** The version that the thread began with, or on its first turn the active one. */
 async function versionFor(
   { store }: Pick<TurnParts, "store">,
   { agent, layer, scope, thread }: Where,

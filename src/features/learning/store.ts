@@ -70,7 +70,7 @@ interface SourceTable extends ContactScope {
   readonly stale: number | null;
 }
 
-/** What of the record teaches. */
+/** The parts of the record that teach. */
 const READ = ["drafts", "turns", "answers"] as const;
 
 /** How far the record was read: `what` is decisions about drafts, turns, or answers to questions. */
@@ -158,11 +158,11 @@ export const LEARNING_STORE = {
     heard: reading(heard),
     /** Keeps what was learned, and up to where the record was read; false if another program was faster. */
     learn: writing(learn),
-    /** What taught lessons, the newest first: of one agent, of one of its contacts, or of one lesson. */
+    /** The sources of lessons, newest first: of one agent, of one of its contacts, or of one lesson. */
     sources: reading(sources),
     evidence: reading(evidence),
     ended: reading(ended),
-    /** What lessons were called that are to be derived again, by what taught them. */
+    /** The ids of lessons that are to be derived again, by their sources. */
     staleLessons: reading(staleLessons),
     /** Removes lessons that were to be derived again but have no source. */
     dropStale: writing(dropStale),
@@ -173,9 +173,9 @@ export const LEARNING_STORE = {
     used: reading(used),
     /** The version with which a thread began; undefined before its first turn. */
     pinned: reading(pinned),
-    /** Which of these taught something: drafts that were changed in substance. */
+    /** Which of these drafts were changed in substance, and so taught something. */
     taught: reading(taught),
-    /** What digests of the agent wrote, the newest first. */
+    /** The texts of the agent's digests, newest first. */
     candidates: reading(candidates),
     /** Records the outcome of a digest's text once; false if another program already did. */
     judgeCandidate: writing(judgeCandidate),
@@ -321,7 +321,7 @@ async function sources(
   });
 }
 
-/** Names what taught a lesson. */
+/** The key of a lesson's source. */
 export const placeOf = ({ origin, place }: Pick<SourceTable, "origin" | "place">): string => `${origin} ${place}`;
 
 async function staleLessons(tx: Tx, { org, agent }: AgentOwner): Promise<ReadonlyMap<string, string>> {

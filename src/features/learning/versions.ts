@@ -103,7 +103,7 @@ async function judge({ parts: now, use, gate }: Making, name: AgentName, judging
   return { outcome: "active", because: reason, version: n, ...details };
 }
 
-/** The proposal for an operator; one that a program left that was killed is taken up. */
+/** The proposal for an operator; one left by a killed program is taken up. */
 async function propose(
   { parts, use }: { readonly parts: TurnParts; readonly use: Use },
   name: AgentName,
@@ -144,7 +144,7 @@ export interface Version {
   readonly report?: GateReport;
 }
 
-/** The versions on offer and those that wait, the newest first. */
+/** The available versions and those that wait, newest first. */
 export async function versionsOf(
   parts: TurnParts,
   actor: Allowed<"read">,

@@ -59,7 +59,7 @@ interface AccountState {
   awaited?: true;
 }
 
-/** Reads balances, keeps them, and asks each server once for all who wait. */
+/** Reads balances, caches them, and asks each server once for all waiting callers. */
 export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalance }: AccountParts): Accounts {
   const known = new Map<string, AccountState>();
   const closing = new AbortController();
@@ -180,7 +180,7 @@ async function limitedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** A reason in our own words. What others throw may show the server's address: of that, only the code or the kind is passed on. */
+/** A reason in our own words. Other errors may contain the server's address: only their code or kind is passed on. */
 class NoAnswer extends Error {}
 
 function reasonOf(thrown: unknown): string {

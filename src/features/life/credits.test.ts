@@ -23,7 +23,7 @@ describe("an agent that lives on credits", () => {
   ])("000.12 with %d dollars is %s", async (dollars, tier) => {
     const { pay, life } = await livingRuntime([], { credits: CREDITS });
     await pay(Math.abs(dollars));
-    // Only what was paid is taken back.
+    // Only what was paid can be taken back.
     if (dollars < 0) await pay(2 * dollars);
     expect((await life()).vitals).toMatchObject({ balance: dollars, tier });
   });

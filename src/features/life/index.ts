@@ -33,7 +33,7 @@ export const FEATURE: Feature<LifePorts> = {
   },
 };
 
-/** What life needs of the world outside. */
+/** What life needs from outside. */
 export interface LifePorts {
   /** The agents' account balances; unknown if absent. */
   readonly accounts?: Accounts | undefined;

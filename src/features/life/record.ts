@@ -24,7 +24,7 @@ type Plan = (record: LifeRecord | undefined) => Promise<Step | undefined> | Step
 /** How often a change is retried because another writer changed the state first. */
 const TRIES = 20;
 
-/** Writes the agent's state down, step by step. False where others kept changing it. */
+/** Records the agent's state, step by step. False if others kept changing it. */
 export async function recordState(parts: LifeParts, owner: AgentOwner, plan: Plan): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
     const record = await parts.store.part(LIFE_STORE).life(owner);

@@ -34,7 +34,7 @@ export const paidBy =
     for (const event of events) await tx.run(insert("limit_payer", { org, agent, contact, event, payer }, "if new"));
   };
 
-/** Those who pay for a turn: who posted what began its chain, and the agents that wait in it for their calls. */
+/** The payers of a turn: whoever posted the start of its chain, and the agents that wait in it for their calls. */
 export interface Chain {
   readonly payers: readonly ActorId[];
   readonly callers: readonly AgentName[];

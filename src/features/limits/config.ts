@@ -62,5 +62,5 @@ declare module "../../protocol/agent.ts" {
   interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
-/** What one of them may use. */
+/** One such limit. */
 export type Limit = NonNullable<NonNullable<Agent["limits"]>["agent"]>;

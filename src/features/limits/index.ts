@@ -1,4 +1,4 @@
-/** Limits: how often models are called, and what that may cost, for keys, agents, contacts and the organization. */
+/** Limits on how often models are called, and on the cost, for keys, agents, contacts and the organization. */
 import { z } from "zod";
 import { dollars, minute, number, oneLine, table } from "../../print/index.ts";
 import { SPEND_PERIODS } from "../../protocol/index.ts";

@@ -48,7 +48,7 @@ export async function surviveLimitKills({ store, mortal }: KillingStore, seed: n
     };
     const isMortal = n < PROGRAMS - 1 && chance(4) > 0;
     const died = await mortal(isMortal ? chance(LIFE) : Number.POSITIVE_INFINITY, async () => {
-      // The dead do nothing more: what still runs of them has met its end when this has.
+      // Dead programs do nothing more: their last calls have ended when this has.
       const ends = await Promise.allSettled(Array.from({ length: CALLS }, one));
       for (const end of ends) if (end.status === "rejected") throw end.reason;
     });

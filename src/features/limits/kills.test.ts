@@ -28,7 +28,7 @@ interface Racer {
   readonly ended: Promise<unknown>;
   /** One of its calls is settled. */
   readonly paid: Promise<unknown>;
-  /** What its settled calls came to, and how many were refused. */
+  /** The sum of its settled calls, and how many were refused. */
   readonly sums: { settled: number; refused: number };
 }
 

@@ -10,7 +10,7 @@ import {
 import { inOrder, leases, newTable, plain, type StorePart, type Tx, tables } from "../../store/index.ts";
 import { chainOf, type PayerTable } from "./chain-store.ts";
 
-/** Who or what a limit is for. */
+/** The kinds of subjects of a limit. */
 export const KINDS = ["organization", "agent", "contact", "key", "group"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -145,7 +145,7 @@ export const LIMITS_STORE = {
     used: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) =>
       inOrder(subjects, (subject) => usedBy(tx, org, subject, at)),
     ),
-    /** Takes what calls have reserved whose programs died. Gives how many there were. */
+    /** Releases reservations of programs that died. Gives how many there were. */
     release: writing(release),
     /** Who posted a turn's events at the beginning of its chain of calls, and the agents that call one another in it. */
     chain: reading(chainOf),
@@ -169,7 +169,7 @@ async function countCall(
     const { money } = subject.allowed;
     const { call, holder, at, most } = asked;
     const period = { per: money?.per ?? null, since: money?.since ?? null };
-    // What only counts calls holds no money.
+    // A limit that only counts calls holds no money.
     const row = { org, ...whose(subject), call, holder, at, ...period, dollars: money === undefined ? null : most };
     await tx.run(insert("limit_call", row));
   }
@@ -190,7 +190,7 @@ async function isHeld(tx: Tx, { scope: { org, agent, contact }, thread: id, hold
 const leaseLost = ({ thread }: AskedCall): StrataError =>
   new StrataError("lease_lost", `another worker took ${thread} over; its turn continues there`, { thread });
 
-/** The limit that such a call would cross for longest. Without a call, of those who have nothing left. */
+/** The limit that such a call would cross for longest. Without a call, the limit of a subject with nothing left. */
 async function crossed(
   tx: Tx,
   org: OrgId,
@@ -321,7 +321,7 @@ async function release(tx: Tx, org: OrgId, { real, alive }: Pick<Now, "real" | "
 
 const whose = ({ kind, agent, contact, name }: Counted): Counted => ({ kind, agent, contact, name });
 
-/** Only numbers: nothing of them is kept. What their calls under way cost still counts for the others. */
+/** Only numbers: they are deleted. The cost of their calls under way still counts for the others. */
 async function eraseCounts(tx: Tx, { org, agent, contact }: ContactScope): Promise<void> {
   for (const table of ["limit_spent", "limit_call", "limit_payer"])
     await tx.run(plain(`delete from ${table} where org = ? and agent = ? and contact = ?`, org, agent, contact));

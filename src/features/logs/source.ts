@@ -84,8 +84,8 @@ interface Room {
 }
 
 /**
- * The newest exchange first gets its room. All before it share theirs: a long side is shortened before a short one is, and where
- * too little would be left of each, the oldest is not shown.
+ * The newest exchange gets its room first. All earlier ones share the rest: a long side is shortened before a short one, and if too little
+ * would be left of each, the oldest is not shown.
  */
 function shownOf(exchanges: readonly Exchange[], { most, newest, count }: Room): readonly ShownExchange[] {
   const all = exchanges.map((one, i) => ({ at: one.at, sides: sidesOf(one, exchanges[i + 1]) }));

@@ -219,7 +219,7 @@ function toExchange({ event, turn, at, proof, said, answered }: EntryRow): Excha
   };
 }
 
-/** At most that many characters, the mark of the cut with them; never half of one. */
+/** At most this many characters, including the mark of the cut; never half of a character. */
 const beginning = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 

@@ -37,7 +37,7 @@ export type Note = Pick<
 
 /** A file of memories to import, and how to import it. */
 export interface MemoryImport extends MemoryText {
-  /** Only what belongs to this user of the system it comes from. */
+  /** Only memories of this user of the source system. */
   readonly user?: string;
   /** Only these kinds: `["fact"]` leaves conversations out. */
   readonly kinds?: readonly MemoryKind[];
@@ -60,14 +60,14 @@ export interface MemoryExport extends MemoryListing {
   readonly format: "jsonl" | "markdown";
 }
 
-/** What every door calls for memories. A scope without a contact is the agent's own, which all its contacts' turns may read. */
+/** Memories for every door. A scope without a contact is the agent's own, which all its contacts' turns may read. */
 export interface MemoryApi {
   /** Newest first. */
   memories(actor: Allowed<"read">, scope: Scope, limit: number, listing?: MemoryListing): Promise<readonly Memory[]>;
   memory(actor: Allowed<"read">, scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   /** Best first; of a contact and, if the actor may see them, the agent's own. */
   searchMemories(actor: Allowed<"read">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
-  /** The same for those who ask why: each hit with what its score is made of. */
+  /** The same with an explanation: each hit with the parts of its score. */
   explainMemories(actor: Allowed<"explain">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
   /**
    * Saves a memory on a person's behalf, with that person's trust. Operators only.
@@ -179,7 +179,7 @@ export interface EmbedProgress {
 /** How far an agent's memories have vectors. */
 export type VectorReport = Readonly<Omit<z.output<typeof VECTORS>, "agent">>;
 
-/** What people and programs do with vectors of memories. */
+/** Vectors of memories, for people and programs. */
 export interface EmbedApi {
   /** @throws StrataError `agent_not_found` */
   vectorReport(actor: Allowed<"read">, agent: AgentName): Promise<VectorReport>;

@@ -64,7 +64,7 @@ export function memoryApi(parts: Parts): MemoryApi {
   };
 }
 
-/** A contact's memories and the agent's own, as recall searches them; who reaches the contact alone finds the contact's alone. */
+/** A contact's memories and the agent's own, as recall searches them; an actor limited to the contact finds only the contact's. */
 function scopesFor(actor: Allowed<"view">, scope: Scope): readonly Scope[] {
   const own = { ...scope, contact: null };
   return scope.contact === null || !reaches(actor, own) ? [scope] : [scope, own];
@@ -182,7 +182,7 @@ function label(store: Parts["store"], scope: Scope): (message: Memory) => Promis
   };
 }
 
-/** Times to the millisecond; who wrote it down is always said. */
+/** Times to the millisecond; the author is always included. */
 function toJsonLine({ at, validFrom, validUntil, supersededBy, by = "agent", ...memory }: Memory): string {
   const iso = (time: number): string => new Date(time).toISOString();
   return JSON.stringify({

@@ -124,5 +124,5 @@ const write = fileOperation({
   },
 });
 
-/** What other systems, or Strata, wrote down, and a contact's memories as a file. */
+/** Files from other systems or from Strata, and a contact's memories as a file. */
 export const FILE_OPERATIONS: readonly Operation[] = [importFile, write];

@@ -31,7 +31,7 @@ export const CRITERIA = z
   .refine((all) => Object.keys(all).length > 0, "at least one of contains, omits, calls, escalates, words, near");
 type Criteria = z.output<typeof CRITERIA>;
 
-/** What of the criteria an answer does not meet, each in a few words; nothing of one that meets all. */
+/** The criteria that an answer does not meet, each in a few words; empty if it meets all. */
 export function unmet(criteria: Criteria, { text, calls, escalated }: Answered): readonly string[] {
   const said = foldText(text);
   const { contains = [], omits = [], calls: tools = [], escalates, words, near } = criteria;

@@ -36,7 +36,7 @@ const REPLIES: readonly (readonly [RegExp, string])[] = [
   [/name/, "Your name is Eve, as you told us."],
 ];
 
-/** A model that does what its learning text says: each line of it is one habit. */
+/** A model that follows its learning text: each line of it is one habit. */
 const follows: Answering = ({ messages, tail }: Request, tried): string | ScriptedReply => {
   const said = JSON.stringify(messages.findLast(({ role }) => role === "user"));
   const knows = JSON.stringify([messages, tail]);

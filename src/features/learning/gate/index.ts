@@ -1,5 +1,5 @@
 /**
- * What judges a learning text before anybody is asked about it: it is tried on the organization's fixtures and on recorded turns, beside the
+ * Judges a learning text before an operator is asked about it: it is tried on the organization's fixtures and on recorded turns, beside the
  * record, which is only read.
  */
 

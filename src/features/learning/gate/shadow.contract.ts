@@ -11,7 +11,7 @@ import type { Beside } from "./shadow.ts";
 
 const DEPS = featureApi<ApiDeps>("test-only-deps");
 
-/** A feature that only tests have: it gives what functions of features are made from. */
+/** A feature for tests only: it exposes what features' functions are made from. */
 const giving: Feature = {
   name: "test-only-deps",
   operations: [],

@@ -27,7 +27,7 @@ export interface Beside {
   readonly deps: Pick<ApiDeps, "parts" | "shadow">;
   readonly actor: Allowed<"operate">;
   readonly agent: Agent;
-  /** The learning text of the turn: `null` for none. Left out: the one that is active now. */
+  /** The learning text of the turn: `null` for none. By default the active one. */
   readonly text?: string | null;
   readonly signal: AbortSignal;
   /** US dollars that it may cost. */
@@ -143,7 +143,7 @@ export async function answeredIn(store: Store, { id, thread, scope, requests, en
   };
 }
 
-/** Only what works on the store runs: what merely looks may look outside. */
+/** Only tools that work on the store run: even reading tools may reach outside. */
 function insideOnly(made: Toolset, notRun: Set<string>): Toolset {
   return {
     schemas: made.schemas,
