@@ -72,9 +72,9 @@ export interface KeyPlace {
   readonly refuse: (path: Path, expected: string, from?: "agent") => void;
   /** A text, inline or from a file, as for layers: normalised and checked. */
   readonly textOf: (given: GivenText, path: Path) => Trusted;
-  /** A file of the project's folder, as an absolute path; undefined for one that is not there, which is reported. */
+  /** A file of the project's folder, as an absolute path; undefined if it is missing, which is reported. */
   readonly fileOf: (file: string, path: Path) => { readonly file: string; readonly folder: string } | undefined;
-  /** Reports what keeps a JSON Schema from being checked, as for `output`. */
+  /** Reports why a JSON Schema cannot be checked, as for `output`. */
   readonly checkSchema: (schema: JsonObject, path: Path) => void;
 }
 

@@ -67,7 +67,7 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
   return sealAgent(Object.assign(core, brought.kept));
 }
 
-/** What features' keys make of the agent, and the tools that come with them. */
+/** The members that features' keys add to the agent, and the tools that come with them. */
 function buildKeys(agent: string, config: AgentConfig, path: Path, around: Surroundings) {
   const kept: Record<string, unknown> = {};
   const tools: string[] = [];

@@ -9,7 +9,7 @@ export type TranslatedKey = { readonly key: string; readonly line: number } & Tr
 
 type Translated = { readonly to: string } | { readonly next: string };
 
-/** The blueprint's files with what DevClaw's file says, and what happened to each of its keys. */
+/** The blueprint's files with the content of DevClaw's file, and the result for each of its keys. */
 export interface Translation {
   readonly files: ReadonlyMap<string, string>;
   /** The agent's name, if the file has one. */
@@ -65,7 +65,7 @@ export function translateDevclaw(
   };
 }
 
-/** A file may name anything, also what every object has. */
+/** A file may use any name, even one that every object has. */
 const ownOf = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
@@ -268,7 +268,7 @@ const RULES: Readonly<Record<string, KeyRule>> = {
   "skills.paths": skillFolders,
 };
 
-/** What to do about keys that have no counterpart. */
+/** The next step for keys without a counterpart. */
 const NEXT: Readonly<Record<string, string>> = {
   trigger: "a Strata agent answers every message that is posted to it: leave the others out where you post them",
   language: "say in layers/core.md in which language it answers, then `strata lock`",

@@ -46,7 +46,7 @@ export type KindsOf<Forms extends SourceForms> = {
 
 export const sourceForm = <Kept extends z.ZodRawShape>(form: SourceForm<Kept>): SourceForm<Kept> => form;
 
-/** What every program has, whatever features there are. */
+/** The kinds of every program, whatever features there are. */
 const OURS = {
   clock: sourceForm({
     fills: "the date and time",

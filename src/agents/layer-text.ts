@@ -75,8 +75,8 @@ export interface PlacedText {
 }
 
 /**
- * What no trusted text may hold: lines that read as the platform's own, which would make a second voice of it, and
- * characters that a reviewer of the lock cannot see.
+ * What no trusted text may contain: lines that read as the platform's own, which would pose as it, and characters that a reviewer of the
+ * lock cannot see.
  */
 export function checkText({ text, path, file }: PlacedText, report: Report): void {
   if (text.trim() === "") report.add(path, "the text is empty; write it or remove the layer");

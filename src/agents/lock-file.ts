@@ -56,7 +56,7 @@ export function lockEntry({ rank, scope, trust, modes, line, source }: Layer): L
   };
 }
 
-/** The entry of what no model reads, as a handler's code. */
+/** The entry of a text that no model reads, such as a handler's code. */
 export const besideEntry = (text: string): LockedLayer => ({
   rank: 0,
   scope: "agent",

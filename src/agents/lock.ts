@@ -38,7 +38,7 @@ export function lockText(project: Project): string {
   return writeEntries(lockOf(project));
 }
 
-/** What of it no reload may change: the immutable layers. */
+/** The part that no reload may change: the immutable layers. */
 export const immutableText = (project: Project): string => writeEntries({ layers: lockedLayers(project) });
 
 const lockOf = (project: Project): Locked => ({ layers: lockedLayers(project), lines: linesOf(project) });
@@ -78,7 +78,7 @@ export function writeLock(project: Project, { lines = false }: LockWriting = {})
 }
 
 /**
- * Makes sure that every immutable layer is the one that was locked. Whatever is not plainly so stops the start.
+ * Makes sure that every immutable layer is the one that was locked. Any doubt stops the start.
  * @throws StrataError `lock_missing`, `lock_mismatch` with the difference
  */
 export function checkLock(project: Project): void {

@@ -29,7 +29,7 @@ export interface Addresses {
   readonly of: (file: string) => string;
   /** Those of the files that were not read in this state before. */
   readonly anew: readonly string[];
-  /** What failed is not kept: it is read again the next time, changed or not. */
+  /** A failure is not cached: the file is read again next time, changed or not. */
   readonly forget: () => void;
 }
 
@@ -109,7 +109,7 @@ function hook(): void {
       const reading = entry ?? readingOf(context);
       if (reading === undefined) return next(specifier, context);
       if (specifier === "strata") return { url: reading.strata.href, shortCircuit: true };
-      // What else the package gives, it gives as to itself: what its exports do not name is refused by Node.
+      // The package's other exports resolve as usual: Node refuses those that it does not name.
       if (specifier.startsWith("strata/")) return next(specifier, { ...context, parentURL: reading.strata.href });
       const found = next(specifier, context);
       if (!found.url.startsWith("file:")) return found;

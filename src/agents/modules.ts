@@ -3,7 +3,7 @@ import { type OwnSource, StrataError, type Tool, TRUSTS } from "../protocol/inde
 import { addressesOf } from "./module-graph.ts";
 import type { Project } from "./project.ts";
 
-/** What modules brought, each with the file it came from. */
+/** The modules' exports, each with its file. */
 export interface Modules {
   readonly tools: readonly Tool[];
   readonly sources: readonly OwnSource[];

@@ -9,7 +9,7 @@ import { editableYaml, readYaml } from "./yaml-source.ts";
 /** The default of a number, according to the format's own documentation. */
 const USUAL = { slots: 1_000, threads: 10_000, ttlHours: 24, graceMinutes: 10, reply: 4_096, calls: 100 };
 
-/** What of the blueprint's folders is not the file's own: its texts and its code. */
+/** Which of the blueprint's files the result does not keep: its texts and its code. */
 const OF_BLUEPRINT = /^(?:layers|handlers)\//;
 const COMMON_LAYERS = ["layers/precedence.md", "layers/safety.md"];
 

@@ -75,7 +75,7 @@ export interface ReadOptions {
   readonly withoutSecrets?: boolean;
 }
 
-/** How agents are declared where these are the keys that features bring. */
+/** How agents are declared with these feature keys. */
 export interface Declarations<Keys extends AgentKeys> {
   /**
    * Reads a project: `path` is a folder with a strata.yaml, or the file itself.

@@ -187,7 +187,7 @@ export const USUAL_MODELS = [
   { variable: "OPENROUTER_API_KEY", provider: "openrouter", model: "anthropic/claude-sonnet-5.5" },
 ] as const;
 
-/** The name for whatever model a server of one's own lists first; servers with one model answer to any name. */
+/** The name for the model that a custom server lists first; servers with one model answer to any name. */
 export const FIRST_SERVED = "default";
 
 function usualOf(name: "anthropic" | "openai" | "openrouter"): NonNullable<Provider["usual"]> {

@@ -230,7 +230,7 @@ const NO_PROMPT: ModelChoice = { ref: NO_MODEL.ref, because: "it has no layers" 
 
 const NO_KEY: ModelChoice = { ref: "rehearsal", because: "no key of a provider is set and `model:` names none" };
 
-/** `served`: which model a server of one's own has listed first, once it was asked. */
+/** `served`: the model that a custom server lists first, once it was asked. */
 function modelChoices(projects: readonly Project[], given: Model | undefined) {
   const served = new Map<ModelRef, ModelRef>();
   const usual = projects.flatMap(({ providers }) => usualModel(providers) ?? [])[0] ?? NO_KEY;

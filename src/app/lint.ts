@@ -58,7 +58,7 @@ export interface PlacedFinding extends LintFinding {
   readonly place?: FilePlace;
 }
 
-/** What lint says of one agent. */
+/** Lint's findings about one agent. */
 export interface LintReport {
   readonly agent: AgentName;
   readonly model: ModelRef;

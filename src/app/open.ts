@@ -87,8 +87,8 @@ export interface App {
    */
   readonly reload: () => Promise<Reloaded>;
   /**
-   * Calls the listener with what has changed in this program and others may be waiting for: a message came, a turn was committed, a
-   * call decided about, credits were added, the projects read again. Returns a function that removes it.
+   * Calls the listener with changes in this program that others may be waiting for: a message came, a turn was committed, a call decided
+   * about, credits were added, the projects read again. Returns a function that removes it.
    */
   readonly onChange: (listener: (change: Change) => void) => () => void;
   readonly head: (org: OrgId) => Promise<ChainHead>;
@@ -271,7 +271,7 @@ export const diskOver = (projects: () => readonly Project[], folder: string): Pr
   },
 });
 
-/** What accounts hold is read while the program begins, so that its first turn does not wait for it. */
+/** Accounts' balances are read while the program begins, so that its first turn does not wait for them. */
 function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
   for (const { life } of agents) if (life?.account !== undefined) void accounts.balance(life.account, 0);
 }

@@ -111,13 +111,11 @@ function isOf(form: Wanted["form"], value: unknown): boolean {
   }
 }
 
-/** Anything, also what JSON cannot write. */
+/** Any value, including those that JSON cannot express. */
 const showValue = (value: unknown): string =>
   typeof value === "object" || typeof value === "string" ? JSON.stringify(value).slice(0, 200) : String(value);
 
-/**
- * Creates the data folder if it is missing, as one that git leaves out: it holds the operator's token and what people said.
- */
+/** Creates the data folder if it is missing, with a `.gitignore` that excludes all of it: it holds the operator's token and conversations. */
 export function beginData(data: string): void {
   if (existsSync(data)) return;
   try {

@@ -25,8 +25,8 @@ export const storeAddress = (projects: readonly Project[], data: string): string
   projects.find(({ store }) => store !== undefined)?.store?.reveal() ?? recordFile(data);
 
 /**
- * The address of the store that is there to be looked at: a database that is named, or a file that was made. It may hold a password.
- * @throws StrataError `config_invalid`, `secret_missing` where neither a file is there nor the declaration can be read
+ * The address of an existing store: a named database, or an existing file. It may hold a password.
+ * @throws StrataError `config_invalid`, `secret_missing` if there is no file and the declaration cannot be read
  */
 export function storeAt({ data, ...options }: PlacedOptions): string | undefined {
   const file = existsSync(recordFile(data)) ? recordFile(data) : undefined;
@@ -84,7 +84,7 @@ export function cardsOf(projects: readonly Project[], access: Secrets): CardOf {
   };
 }
 
-/** Under which name the models of these packages are built in. */
+/** The names under which the models of these packages are built in. */
 const MAKERS: ReadonlyMap<string, string> = new Map([
   ["@ai-sdk/anthropic", "anthropic"],
   ["@ai-sdk/openai", "openai"],

@@ -7,7 +7,7 @@ import { startWork, type WorkOptions } from "./work.ts";
 
 /** Where and under which names to serve, and where reports go. */
 export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions {
-  /** How long `close` lets what runs go on before it stops it, in milliseconds. Default: 10,000. */
+  /** How long `close` lets running work continue before it stops it, in milliseconds. Default: 10,000. */
   readonly drain?: number;
 }
 

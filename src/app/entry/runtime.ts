@@ -8,7 +8,7 @@ import type { Store } from "../../store/index.ts";
 import { createRuntime, type Parts, type Runtime, type Use } from "../../turn/index.ts";
 import type { Toolset } from "../../turn/tools/index.ts";
 
-/** What features need of the world outside. */
+/** What features need from outside. */
 export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts {}
 
 /** What a runtime is made from: the needs of turns, the needs of features, and the features. */
@@ -58,7 +58,7 @@ async function shadowRuntime(parts: RuntimeParts, { store, clock, toolsOf }: Sha
   });
 }
 
-/** In the order of the list, but that each comes after those that it needs. */
+/** In the order of the list, except that each comes after those that it needs. */
 function needsFirst(features: readonly Feature<World>[]): readonly Feature<World>[] {
   const sorted = new Set<Feature<World>>();
   const add = (feature: Feature<World>): void => {

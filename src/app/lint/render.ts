@@ -74,7 +74,7 @@ export async function renderIn(world: RenderVariant, { declared, agent, model, c
 
 const outputOf = ({ output }: Agent): { readonly output?: JsonObject } => (output === undefined ? {} : { output });
 
-/** What every render holds: a message from outside at its own time, whatever the clock says. */
+/** The same in every render: a message from outside at its own time, whatever the clock says. */
 const AT = Date.UTC(2026, 0, 31, 8);
 const NO_CHANCE = "0".repeat(26);
 const TURN = turnId(`trn_${NO_CHANCE}`);

@@ -19,7 +19,7 @@ interface Reading {
   readonly length: ThreadLength;
 }
 
-/** Which tools no turn has called, and which few conversations have: what `defer` would save by the card's prices. */
+/** Tools that no turn has called, and those that few conversations have: what `defer` would save by the card's prices. */
 export async function toolWarnings(
   agent: Agent,
   { store, tools, count, rates, length }: Reading,

@@ -44,7 +44,7 @@ export async function unstableSections(
       : (await renderIn(world, rendering)).requests.map(sentSections);
   const together = await perturb(render, TOGETHER);
   if (together.length === 0) return [];
-  // What another render or load alone changes needs no other cause.
+  // A change caused by another render or load alone needs no further cause.
   const bare = await perturb(render, WORLDS.slice(0, WITHOUT_SETTINGS));
   if (together.every(({ section }) => bare.some((one) => one.section === section))) return bare;
   if (elsewhere !== undefined) await Promise.all(WORLDS.filter(({ fresh }) => fresh).map(elsewhere));
