@@ -188,7 +188,7 @@ export async function decideText(
     return there(tx, key, n);
   }
   const { over } = decision;
-  // A text that was withdrawn since is not compared with.
+  // If the text was withdrawn since, the version was not compared with that state.
   const active = was ?? 0;
   if (active !== (over ?? made.parent)) {
     throw textOvertaken(key.agent, { ...of, n, parent: made.parent ?? 0, over }, active);

@@ -44,7 +44,7 @@ function waiting(openStore: OpenStore): void {
     const full = { code: "inbox_full", message: expect.stringMatching(/^1,000 messages of ann wait for companion/) };
     for (const { id } of [main, other])
       await expect(store.receive(ANN, id, [said("more")])).rejects.toMatchObject(full);
-    // Stored facts stay known, and the operator and all other contacts are served.
+    // A repeated message is still recognized, and the operator and all other contacts are accepted.
     expect(await store.receive(ANN, other.id, [{ ...said("the last"), externalId: "last" }])).toMatchObject([
       { id: sent.id },
     ]);
