@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { compile } from "../../compiler/index.ts";
 import { truncateText } from "../../guard/index.ts";
 import { fold } from "../../memory/index.ts";
 import {
@@ -7,10 +6,6 @@ import {
   type AgentName,
   type Allowed,
   asStrataError,
-  eventId,
-  issueId,
-  type Layer,
-  layerId,
   lowestTrust,
   type OwnChannel,
   ownKind,
@@ -20,15 +15,11 @@ import {
   StrataError,
   type Trust,
   type TurnId,
-  threadId,
-  trusted,
-  untrusted,
 } from "../../protocol/index.ts";
 import {
   type Answer,
   agentNamed,
   checkSpend,
-  limitOf,
   parametersOf,
   setupOf,
   summaryTurn,
@@ -41,6 +32,7 @@ import { DIGEST_CHANNEL } from "./config.ts";
 import { type Material, materialFor, textKey } from "./material.ts";
 import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
+import { materialEvent, readObject, taskRequest } from "./task.ts";
 import { correctionText, digestTask, lessonText, ownLessonText } from "./wording.ts";
 
 /** The channel on which digests are made. */
@@ -126,13 +118,8 @@ const shown = (text: string): string => truncateText(text.replace(/\s+/g, " "), 
  * it holds no word of a contact, so that its turn stays untainted (law 6).
  */
 function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources, rules }: Material, turn: TurnId) {
-  const at = parts.clock.recorded();
-  const event = (kind: StoredEvent["kind"], trust: Trust, text: string): StoredEvent => ({
-    id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
-    thread: threadId(issueId("thread", parts.clock.real(), parts.random(10))),
-    ...{ seq: 1, status: "pending", kind, trust, channel: DIGEST.name, at },
-    content: [{ type: "text", text: untrusted(text) }],
-  });
+  const event = (kind: StoredEvent["kind"], trust: Trust, text: string): StoredEvent =>
+    materialEvent(parts, DIGEST, { kind, trust, text });
   const told = lessons.map((one) =>
     mode === "auto"
       ? event(KINDS.lesson, one.trust, ownLessonText(one, shown))
@@ -147,14 +134,10 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
       event(KINDS.correction, "contact", `${one.lesson}\n${correctionText(one, shown)}`),
     ),
   ];
-  const input = {
-    agent: { ...setup.agent, layers: [TASK], tools: [] },
-    ...{ turn, tools: [], epoch: undefined, contents: new Map(), limit: limitOf(setup), count: setup.count },
-    mode: "full",
-  } as const;
+  const task = { id: "digest", text: digestTask(MOST_RULES, LONGEST_RULE), turn };
   for (let taken = events.length; ; taken = Math.floor(taken / 2)) {
     try {
-      return compile({ ...input, events: events.slice(0, taken) });
+      return taskRequest(setup, { ...task, events: events.slice(0, taken) });
     } catch (thrown) {
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }
@@ -176,13 +159,6 @@ function chooseSources(sources: readonly LessonSource[], most: number): readonly
     .map(({ one }) => one)
     .sort((a, b) => b.at - a.at || a.origin.localeCompare(b.origin) || a.place - b.place);
 }
-
-const TASK: Layer = {
-  id: layerId("digest"),
-  ...{ rank: 0, mutability: "immutable", scope: "all", trust: "platform", minimum: 0, required: true },
-  modes: { full: "whole", compact: "whole", minimal: "whole" },
-  source: { kind: "text", text: trusted(digestTask(MOST_RULES, LONGEST_RULE)) },
-};
 
 const ANSWER = z.object({
   body_markdown: z.string().max(20_000),
@@ -208,7 +184,7 @@ function rulesToWrites({ parts, finish }: Answer, keeping: Keeping): readonly St
   const { agent, material, inputs, turn } = keeping;
   if (finish !== "stop") return { because: `the model did not finish it (${finish})` };
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  const answer = readAnswer(text);
+  const answer = readObject(text, ANSWER);
   if (answer === undefined) return { because: "it is not the JSON object that was asked for" };
   const offered = new Set(material.lessons.map(({ id }) => id));
   const folded = [...new Set(answer.folded_lesson_ids)].filter((id) => offered.has(id));
@@ -232,16 +208,6 @@ function rulesToWrites({ parts, finish }: Answer, keeping: Keeping): readonly St
       },
     }),
   ];
-}
-
-function readAnswer(text: string): z.output<typeof ANSWER> | undefined {
-  const [from, to] = [text.indexOf("{"), text.lastIndexOf("}")];
-  if (from < 0 || to < from) return undefined;
-  try {
-    return ANSWER.safeParse(JSON.parse(text.slice(from, to + 1))).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Why these rules are not used, as the rest of a sentence. */

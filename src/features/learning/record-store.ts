@@ -1,4 +1,4 @@
-import { type ContactScope, isReserved, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import { type ContactScope, isReserved, type StoredEvent, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { type AgentOwner, atMost, eventWords, inOrder, plain, type Tx } from "../../store/index.ts";
 
 /** Turns of the record that have not been learned from, and the link up to which they were read. */
@@ -25,6 +25,13 @@ interface DeadTurn {
 
 /** Kinds of events that somebody outside or an operator writes: the platform's own teach nothing (law 12). */
 export const SAID: readonly string[] = ["message", "call-ended", "instruction", "scheduled"];
+
+/** What people wrote or asked for, without the platform's additions (law 12). */
+export const joinSaidTexts = (events: readonly Pick<StoredEvent, "kind" | "content">[]): string =>
+  events
+    .filter(({ kind }) => SAID.includes(kind))
+    .flatMap(({ content }) => content.flatMap((part) => ("text" in part ? part.text : [])))
+    .join("\n");
 
 /** How many messages of a contact are searched for words that a person may have repeated. */
 const MOST_SAID = 50;

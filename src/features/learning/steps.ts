@@ -12,14 +12,14 @@ import {
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
-import { type GatherContext, type LiveSource, sendersOf } from "../../turn/sources/index.ts";
+import { type LiveSource, sendersOf } from "../../turn/sources/index.ts";
 import type { Anchors } from "./candidate-store.ts";
 import { isGreeting } from "./changes.ts";
 import { chosenFor, correctionsFor } from "./corrections.ts";
 import { TRIED } from "./gate.ts";
 import { learnFromRecord } from "./lessons.ts";
 import { mattersOf } from "./matters.ts";
-import { SAID } from "./record-store.ts";
+import { joinSaidTexts } from "./record-store.ts";
 import { asText, isOver, isStale, rulesOf, rulesSent } from "./rules.ts";
 import { LEARNING_STORE, USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
@@ -56,7 +56,7 @@ export const STEPS: TurnSteps = {
       const { version, text, anchors } = await versionFor(parts, { agent, layer, scope: context.scope, thread });
       const declared = parts.agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
       const owner = { org: agent.org, agent: agent.name };
-      const message = joinSaidTexts(context);
+      const message = joinSaidTexts(context.events);
       const matters = text === "" ? [] : await mattersOf(parts, owner, { message, contact: context.scope.contact });
       const holding = rulesOf(text).filter((rule) => !isStale(rule, anchors, declared) && !isOver(rule, matters));
       const { others, fitting } = rulesSent(message, holding, matters);
@@ -77,7 +77,7 @@ export const STEPS: TurnSteps = {
     const corrections: LiveSource = async (layer, context) => {
       const [contact, another] = sendersOf(context);
       if (layer.source.kind !== "corrections" || contact === undefined || another !== undefined) return NONE;
-      const message = joinSaidTexts(context);
+      const message = joinSaidTexts(context.events);
       const all = await correctionsFor({ store }, { ...context.scope, contact }, message);
       const chosen = chosenFor(message, all, layer.source.limit);
       const thread = context.events.at(-1)?.thread;
@@ -134,13 +134,6 @@ async function versionFor(
 const MOST_ANCHORED = 100;
 
 const NONE: LayerContent = { kind: "empty", because: "no correction fits the message" };
-
-/** What people wrote or asked for, without the platform's additions (law 12). */
-const joinSaidTexts = ({ events }: GatherContext): string =>
-  events
-    .filter(({ kind }) => SAID.includes(kind))
-    .flatMap(({ content }) => content.flatMap((part) => ("text" in part ? part.text : [])))
-    .join("\n");
 
 /** Characters of each text of a correction. */
 const SHOWN = 300;
