@@ -49,6 +49,7 @@ export { DELIVERY_API, type DeliveryApi } from "./features/deliveries/index.ts";
 export { FILE_API, type FileApi } from "./features/files/index.ts";
 export { INBOX_API, type InboxApi } from "./features/inbox/index.ts";
 export { type AccessKey, type CreatedKey, KEY_API, type KeyApi, type KeyWish } from "./features/keys/index.ts";
+export type { Judge, JudgeAnswer, JudgedPair } from "./features/learning/index.ts";
 export { LIFE_API, type LifeApi } from "./features/life/index.ts";
 export { LOG_API, type LogApi } from "./features/logs/index.ts";
 export {

@@ -36,7 +36,7 @@ export { translateOrganism } from "./organism.ts";
 export type { Position } from "./path.ts";
 export { type Declarations, declaring, type Project, variableAt } from "./project.ts";
 export type { Problem } from "./report.ts";
-export { line, server, slug } from "./schema-parts.ts";
+export { line, model, server, slug } from "./schema-parts.ts";
 export {
   type Environment,
   FIRST_SERVED,

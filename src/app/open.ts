@@ -192,12 +192,13 @@ function joined(options: PlacedOptions, joining: Joining): App {
   let now = declared;
   const clock: Clock = { recorded: () => time.at ?? REAL.real(), real: REAL.real };
   const accounts = accountsOf(() => now.projects, clock);
-  const files = {
+  const ports = {
+    judge: options.judge,
     removeFiles: filesRemover(options),
     renameFiles: filesMover(options),
     filesOf: (scope: ContactScope) => filesIn(workspacesIn(options.data), scope),
   };
-  const parts = runtimeParts({ store, vectors, accounts, disk, features, channels, ...files, now: () => now, clock });
+  const parts = runtimeParts({ store, vectors, accounts, disk, features, channels, ...ports, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
@@ -290,6 +291,7 @@ interface Changing
     | "renameFiles"
     | "filesOf"
     | "clock"
+    | "judge"
   > {
   readonly now: () => Declared;
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Judge } from "../features/learning/index.ts";
 import type { LanguageModel } from "../models/index.ts";
 import { type ModelRef, never, type OwnSource, StrataError, suggestion, type Tool } from "../protocol/index.ts";
 import type { ConfigInput } from "./entry/agents.ts";
@@ -13,6 +14,8 @@ export interface AppOptions {
    * declares none.
    */
   readonly model?: LanguageModel;
+  /** Compares the replies of a trial of a learning text, for agents whose `learning` names no `judge`. It decides nothing. */
+  readonly judge?: Judge;
   /** The content of strata.yaml, from a program that declares its agents itself: then no file is read, and there is no lock. */
   readonly config?: ConfigInput;
   /** The program's own tools and sources, in addition to those of `modules`. */
@@ -49,6 +52,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, Wanted>> = {
   env: { form: "object", next: "the variables that secrets are read from, as process.env" },
   // A model is checked when it is opened.
   model: { form: "any", next: "a model of a provider package of the AI SDK" },
+  judge: { form: "function", next: "a function that compares two replies" },
   config: { form: "object", next: "what strata.yaml would say" },
   tools: { form: "list", next: "a list of tools, each made by `defineTool`" },
   sources: { form: "list", next: "a list of sources, each made by `defineSource`" },
@@ -67,7 +71,7 @@ export function placed(options: AppOptions = {}): PlacedOptions {
 
 /** A value given by a program: its form, and its purpose. */
 export interface Wanted {
-  readonly form: "text" | "object" | "list" | "boolean" | "any";
+  readonly form: "text" | "object" | "list" | "boolean" | "function" | "any";
   readonly next: string;
   readonly required?: true;
 }
@@ -104,6 +108,8 @@ function isOf(form: Wanted["form"], value: unknown): boolean {
       return Array.isArray(value);
     case "boolean":
       return typeof value === "boolean";
+    case "function":
+      return typeof value === "function";
     case "any":
       return true;
     default:

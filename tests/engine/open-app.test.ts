@@ -27,6 +27,7 @@ it.each([
   [{ modle: "rehearsal" }, 'openApp has no option "modle"; did you mean `model`?'],
   [{ tools: {} }, "openApp wants `tools`, a list of tools"],
   [{ mustDeclare: "yes" }, 'openApp wants `mustDeclare`, true or false; it is "yes"'],
+  [{ judge: "a:b" }, 'openApp wants `judge`, a function that compares two replies; it is "a:b"'],
   [{ config: [] }, "openApp wants `config`, what strata.yaml would say; it is []"],
 ])("25.19 reads a program's options as strictly as strata.yaml: %j", async (given, message) => {
   const options: object = { ...WHOLE, ...given };

@@ -1,6 +1,7 @@
 import type { DeliveryPorts } from "../../features/deliveries/index.ts";
 import type { FilePorts } from "../../features/files/index.ts";
 import { COLUMNS, columnsOf, type Feature, type ShadowParts } from "../../features/index.ts";
+import type { JudgePorts } from "../../features/learning/index.ts";
 import type { LifePorts } from "../../features/life/index.ts";
 import type { MemoryPorts } from "../../features/memories/index.ts";
 import { StrataError } from "../../protocol/index.ts";
@@ -9,7 +10,7 @@ import { createRuntime, type Parts, type Runtime, type Use } from "../../turn/in
 import type { Toolset } from "../../turn/tools/index.ts";
 
 /** What features need from outside. */
-export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts {}
+export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts, JudgePorts {}
 
 /** What a runtime is made from: the needs of turns, the needs of features, and the features. */
 export interface RuntimeParts extends Parts, World {

@@ -37,6 +37,7 @@ export const KEYS = {
       check: (declared, { agent, refuse }) => {
         const layers = agent.layers.filter(({ source }) => source === "learning");
         if (declared !== undefined && layers.length === 0) refuse([], "needs a layer with `source: learning`; add one");
+        if (declared?.judge === "rehearsal") refuse(["judge"], "a model that can compare replies; `rehearsal` cannot");
       },
     }),
   ),

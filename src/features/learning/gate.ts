@@ -20,6 +20,16 @@ export interface Candidate extends AgentOwner {
 
 const SCORES = z.record(z.string(), z.number()).describe("how well it met each criterion, from 0 to 1");
 
+/** Whom a judge preferred: the new text's reply, or the other one, which the present text wrote or, where none is active, the agent without one. */
+export const PREFERRED = ["new", "present", "same", "unknown"] as const;
+
+const OPINION = z.object({
+  better: z.enum(PREFERRED).describe("whose reply it found better; `unknown`: it did not say"),
+  sentence: z.string().optional().describe("why, in the judge's words; the record does not keep it"),
+});
+
+const HOW_OFTEN = z.number().describe("on how many turns");
+
 export const GATE_REPORT = z
   .object({
     passed: z.boolean(),
@@ -31,8 +41,13 @@ export const GATE_REPORT = z
         present: SCORES.describe("with the version that is active now"),
         candidate: SCORES,
         none: SCORES.describe("with no version"),
+        opinion: OPINION.optional().describe("what the judge said of it, where there is one; it decides nothing"),
       }),
     ),
+    judge: z
+      .object({ name: z.string(), new: HOW_OFTEN, present: HOW_OFTEN, same: HOW_OFTEN, unknown: HOW_OFTEN })
+      .optional()
+      .describe("how often the judge preferred which reply; it decides nothing"),
     spent: z.number().describe("dollars"),
     limit: z.number().describe("dollars that it might spend"),
     notRun: list(z.string()).describe("what was left out, and why"),
@@ -40,6 +55,12 @@ export const GATE_REPORT = z
   .meta({ id: "GateReport" });
 
 export type GateReport = z.output<typeof GATE_REPORT>;
+
+/** What the record keeps of a report: a judge may have repeated what a contact wrote, who may be erased. */
+export const withoutSentences = ({ turns, ...report }: GateReport): GateReport => ({
+  ...report,
+  turns: turns.map(({ opinion, ...turn }) => ({ ...turn, ...(opinion && { opinion: { better: opinion.better } }) })),
+});
 
 /** Compares a candidate with the present version and with no version. If it throws, the candidate waits and is judged again later. */
 export type Gate = (

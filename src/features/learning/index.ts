@@ -15,7 +15,7 @@ import { TEXT_API } from "../texts/index.ts";
 import { LEARNING_API, type LearningApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { DIGEST } from "./digest.ts";
-import { trialApi, tryOperation } from "./gate/index.ts";
+import { type JudgePorts, trialApi, tryOperation } from "./gate/index.ts";
 import type { Gate } from "./gate.ts";
 import { type Lesson, learnFromRecord, lessonsOf } from "./lessons.ts";
 import { VERSION_OPERATIONS } from "./operations.ts";
@@ -24,6 +24,7 @@ import { LEARNING_STORE, LESSON_KINDS, LESSON_NOT_FOUND } from "./store.ts";
 import { digestDue, digestNow, learningLayer, ratesOf, versionsOf } from "./versions.ts";
 
 export { LEARNING_API, type LearningApi } from "./api.ts";
+export type { Judge, JudgeAnswer, JudgedPair, JudgePorts } from "./gate/index.ts";
 
 const STATES = ["open", "ended", "dismissed"] as const;
 
@@ -251,7 +252,7 @@ const digesting: Job = {
 
 const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson, ...VERSION_OPERATIONS, tryOperation];
 
-export const FEATURE: Feature<FilePorts> = {
+export const FEATURE: Feature<FilePorts & JudgePorts> = {
   name: "learning",
   needs: ["approvals", "drafts", "texts", "files", "limits"],
   keys: KEYS,

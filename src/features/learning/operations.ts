@@ -4,6 +4,7 @@ import { isoSecond, StrataError } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT, TIME, whole } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import { LEARNING_API } from "./api.ts";
+import { judgeLine } from "./gate/index.ts";
 import { GATE_REPORT } from "./gate.ts";
 import type { Version } from "./versions.ts";
 
@@ -69,6 +70,9 @@ const showVersion = operation({
     ...(version.lessons.length === 0 ? [] : [`  lessons: ${version.lessons.join(", ")}`]),
     ...(version.report?.fixtures ?? []).map(({ name, finding }) => `  fixture ${name}: ${finding}`),
     ...(version.report === undefined ? [] : [`  tried on ${count(version.report.turns.length, "recorded turn")}`]),
+    ...(version.report?.judge === undefined
+      ? []
+      : setIn(judgeLine(version.report.judge), { first: "  ", more: "    " }, style)),
   ],
 });
 

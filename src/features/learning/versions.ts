@@ -15,7 +15,7 @@ import { DRAFT_STORE } from "../drafts/index.ts";
 import { TEXT_API } from "../texts/index.ts";
 import type { KeptCandidate, Verdict } from "./candidate-store.ts";
 import { type Digesting, digest, NO_MODELS } from "./digest.ts";
-import { GATE_REPORT, type Gate, type GateReport } from "./gate.ts";
+import { GATE_REPORT, type Gate, type GateReport, withoutSentences } from "./gate.ts";
 import { learnFromRecord } from "./lessons.ts";
 import { isOwnWord, lastDigest, type Material, materialFor } from "./material.ts";
 import { isStale, rulesOf } from "./rules.ts";
@@ -80,7 +80,7 @@ async function judge({ parts: now, use, gate }: Making, name: AgentName, judging
     { actor, signal },
   );
   const say = async (verdict: Omit<Verdict, "at" | "report">): Promise<void> => {
-    const said = { ...verdict, at: parts.clock.recorded(), ...(report && { report }) };
+    const said = { ...verdict, at: parts.clock.recorded(), ...(report && { report: withoutSentences(report) }) };
     await parts.store.part(LEARNING_STORE).judgeCandidate(scope, turn, said);
   };
   const details = { turn, ...(report && { report }) };

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { model } from "../../../agents/index.ts";
 import { pathBelow } from "../../fields.ts";
-import { MOST_TURNS } from "./gate.ts";
+
+/** Recorded turns that one trial answers again. */
+export const MOST_TURNS = 20;
 
 /** How learning texts are tried before they are proposed: fields of `learning` in strata.yaml. */
 export const TRIAL_FIELDS = {
@@ -23,4 +26,9 @@ export const TRIAL_FIELDS = {
     })
     .optional()
     .describe("How far a new text is tried before it is proposed."),
+  judge: model()
+    .optional()
+    .describe(
+      "A model that compares the replies of a trial, with the new text and with the present one, and says which keeps to the agent's texts better. Its opinion stands in the report and decides nothing. It is paid from what `trial.dollars` leaves. Default: none, or the `judge` of the program.",
+    ),
 };

@@ -4,9 +4,12 @@ import type { Thread, TurnRecord } from "../../../store/index.ts";
 import { isTooDear } from "../../../turn/index.ts";
 import type { ApiDeps } from "../../feature.ts";
 import type { SpendLimit } from "../../limits/index.ts";
-import type { Candidate, GateReport } from "../gate.ts";
+import type { Candidate, GateReport, PREFERRED } from "../gate.ts";
+import { joinSaidTexts } from "../record-store.ts";
+import { MOST_TURNS } from "./config.ts";
 import { type Recorded, type Scores, scored, unmet, worse } from "./criteria.ts";
 import type { Fixture } from "./fixtures.ts";
+import { type JudgePort, opinionsOf, type Replies } from "./judge.ts";
 import { answerAgain, answeredIn, answerFixture, type Beside, type Tried } from "./shadow.ts";
 
 /** The limits of a trial. */
@@ -17,8 +20,6 @@ export interface GateLimits {
   readonly dollars: number;
 }
 
-export const MOST_TURNS = 20;
-
 /** A trial: its text, turns and fixtures, its limit, and who follows it. */
 export interface Trial extends Pick<Beside, "deps" | "actor" | "agent" | "signal"> {
   readonly candidate: Pick<Candidate, "text" | "parent">;
@@ -26,6 +27,8 @@ export interface Trial extends Pick<Beside, "deps" | "actor" | "agent" | "signal
   readonly limits: GateLimits;
   /** What the agent's `limits` leave. */
   readonly spendLimit?: SpendLimit;
+  /** Compares the replies once it is decided whether the text passes. */
+  readonly judge?: JudgePort | undefined;
   readonly progress: (sentence: string, share?: number) => void;
 }
 
@@ -37,29 +40,31 @@ interface Then {
 
 /**
  * Answers recorded messages and the fixtures with a text, with the present one and with none, and compares. No opinion decides: a text
- * passes if it breaks no fixture and is not worse on any criterion. Anything that the limits leave untried is a reason to refuse.
+ * passes if it breaks no fixture and is not worse on any criterion. Anything that the limits leave untried is a reason to refuse. The
+ * judge is asked afterwards, with the money that is left.
  */
 export async function tryText(given: Trial): Promise<GateReport> {
   const dollars = Math.min(given.limits.dollars, (await given.spendLimit?.left()) ?? Number.POSITIVE_INFINITY);
   const trial = { ...given, limits: { ...given.limits, dollars } };
-  const { candidate, fixtures, limits, progress } = trial;
+  const replies: Replies[] = [];
+  const { report, spending } = await decide(trial, replies);
+  return trial.judge === undefined ? report : withOpinions(trial.judge, report, { trial, replies, spending });
+}
+
+/** The verdict by the criteria. The replies to the recorded messages are added to `replies`. */
+async function decide(trial: Trial, replies: Replies[]): Promise<{ report: GateReport; spending: Spending }> {
+  const { candidate, fixtures, limits, progress, judge } = trial;
   const recorded = await turnsOf(trial);
   const arms = candidate.parent === undefined ? 2 : 3;
   const calls = recorded.length * arms + fixtures.length * 2;
-  progress(planOf({ turns: recorded.length, fixtures: fixtures.length, arms, calls, dollars: limits.dollars }), 0);
+  const plan = { turns: recorded.length, fixtures: fixtures.length, arms, calls, dollars: limits.dollars };
+  progress(planOf({ ...plan, judge: judge?.name }), 0);
   const spending = spendingOf(trial, calls);
   const met: GateReport["fixtures"][number][] = [];
   const turns: GateReport["turns"][number][] = [];
-  const end = (passed: boolean, reason: string): GateReport => {
-    return {
-      passed,
-      reason,
-      fixtures: met,
-      turns,
-      spent: spending.spent(),
-      limit: limits.dollars,
-      notRun: spending.notRun(),
-    };
+  const end = (passed: boolean, reason: string) => {
+    const [spent, notRun] = [spending.spent(), spending.notRun()];
+    return { report: { passed, reason, fixtures: met, turns, spent, limit: limits.dollars, notRun }, spending };
   };
   try {
     for (const fixture of fixtures) {
@@ -72,7 +77,9 @@ export async function tryText(given: Trial): Promise<GateReport> {
     for (const one of recorded) {
       if (spending.isOver()) return end(false, spending.over());
       const tried = await tryTurn(spending, candidate, one);
-      if (tried !== undefined) turns.push(tried);
+      if (tried === undefined) continue;
+      turns.push(tried.scores);
+      replies.push({ turn: one.turn.id, message: joinSaidTexts(one.turn.events), ...tried.replies });
     }
   } catch (thrown) {
     if (spending.isOverLimit(thrown)) return end(false, spending.over());
@@ -88,19 +95,41 @@ export async function tryText(given: Trial): Promise<GateReport> {
   );
 }
 
+/** The same report with what the judge says of each turn: nothing else in it changes but the money. */
+async function withOpinions(
+  judge: JudgePort,
+  report: GateReport,
+  { trial, replies, spending }: { trial: Trial; replies: readonly Replies[]; spending: Spending },
+): Promise<GateReport> {
+  const { signal, progress } = trial;
+  if (replies.length > 0) progress(`${judge.name} compares ${count(replies.length, "pair")} of replies`, 1);
+  const opinions = await opinionsOf(judge, replies, { signal, left: spending.left, spend: spending.spend });
+  const often = (better: (typeof PREFERRED)[number]): number => opinions.filter((one) => one.better === better).length;
+  return {
+    ...report,
+    turns: report.turns.map((turn, i) => ({ ...turn, ...(opinions[i] && { opinion: opinions[i] }) })),
+    judge: {
+      name: judge.name,
+      ...{ new: often("new"), present: often("present"), same: often("same"), unknown: often("unknown") },
+    },
+    spent: spending.spent(),
+  };
+}
+
 interface PlannedGate extends GateLimits {
   readonly fixtures: number;
+  readonly judge: string | undefined;
   readonly arms: number;
   readonly calls: number;
 }
 
-const planOf = ({ turns, fixtures, arms, calls, dollars }: PlannedGate): string =>
-  `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers and $${Number(dollars.toPrecision(6))}`;
+const planOf = ({ turns, fixtures, arms, calls, dollars, judge }: PlannedGate): string =>
+  `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers${judge === undefined ? "" : `, ${turns} comparisons by ${judge}`} and $${Number(dollars.toPrecision(6))}`;
 
 /** Runs one turn beside the record after the other, and adds up their cost. */
 function spendingOf(trial: Trial, calls: number) {
   const { limits, progress } = trial;
-  const [notRun, left] = [new Set<string>(), new Set<string>()];
+  const [notRun, leftOut] = [new Set<string>(), new Set<string>()];
   let spent = 0;
   let done = 0;
   const own = trial.agent.budgets.turn.maxCost ?? Number.POSITIVE_INFINITY;
@@ -109,17 +138,26 @@ function spendingOf(trial: Trial, calls: number) {
     const error = asStrataError(thrown);
     return isTooDear(error) && Number(error.details.maxCost) < own;
   };
+  // Others may have spent what was left.
+  const left = async (): Promise<number> =>
+    Math.max(0, Math.min((await trial.spendLimit?.left()) ?? Number.POSITIVE_INFINITY, limits.dollars - spent));
+  const spend = async (dollars: number): Promise<void> => {
+    spent += dollars;
+    await trial.spendLimit?.count(dollars);
+  };
   return {
     isOverLimit,
+    left,
+    spend,
     spent: () => spent,
     isOver: () => spent >= limits.dollars,
     over: () =>
       `the limit of $${limits.dollars} was reached after ${done} of at most ${calls} answers, so it is not known; raise \`learning.trial.dollars\` or the agent's \`limits\` and try it again`,
     notRun: () => [
       ...[...notRun].map((tool) => `calls of ${tool}: they reach outside, and nothing recorded answers them`),
-      ...left,
+      ...leftOut,
     ],
-    leave: (what: string): undefined => void left.add(what),
+    leave: (what: string): undefined => void leftOut.add(what),
     /** Temporary errors are thrown, so that the text is tried again later. */
     unlessBroken: async <T extends object>(run: () => Promise<T>): Promise<T | { readonly failed: string }> => {
       try {
@@ -133,12 +171,8 @@ function spendingOf(trial: Trial, calls: number) {
     },
     try: async (text: string | null | undefined, run: (beside: Beside) => Promise<Tried>): Promise<Tried> => {
       trial.signal.throwIfAborted();
-      // Others may have spent what was left.
-      const left = (await trial.spendLimit?.left()) ?? Number.POSITIVE_INFINITY;
-      const dollars = Math.max(0, Math.min(left, limits.dollars - spent));
-      const tried = await run({ ...trial, dollars, ...(text !== undefined && { text }) });
-      spent += tried.dollars;
-      await trial.spendLimit?.count(tried.dollars);
+      const tried = await run({ ...trial, dollars: await left(), ...(text !== undefined && { text }) });
+      await spend(tried.dollars);
       progress(`${++done} of at most ${calls} answers`, Math.min(1, done / Math.max(1, calls)));
       for (const tool of tried.notRun) notRun.add(tool);
       return tried;
@@ -171,15 +205,22 @@ async function tryFixture(
 const NO_ANSWER: Scores = { answered: 0, near: 0, length: 0, calls: 0, own: 0 };
 
 async function tryTurn(spending: Spending, { text, parent }: Trial["candidate"], { turn, did }: Then) {
-  const scoresOf = async (tried: string | null | undefined): Promise<Scores> =>
-    scored(await spending.try(tried, (beside) => answerAgain(beside, turn)), did);
+  const answer = async (tried: string | null | undefined) => {
+    const answered = await spending.try(tried, (beside) => answerAgain(beside, turn));
+    return { scores: scored(answered, did), text: answered.text };
+  };
   const before = await spending.unlessBroken(async () => {
-    const none = await scoresOf(null);
-    return { none, present: parent === undefined ? none : await scoresOf(undefined) };
+    const none = await answer(null);
+    return { none, present: parent === undefined ? none : await answer(undefined) };
   });
   if ("failed" in before) return spending.leave(`${turn.id}, which cannot be answered again: ${before.failed}`);
-  const after = await spending.unlessBroken(async () => ({ candidate: await scoresOf(text) }));
-  return { turn: turn.id, ...before, ...("failed" in after ? { candidate: NO_ANSWER } : after) };
+  const tried = await spending.unlessBroken(() => answer(text));
+  const after = "failed" in tried ? { scores: NO_ANSWER, text: "" } : tried;
+  const { none, present } = before;
+  return {
+    scores: { turn: turn.id, none: none.scores, present: present.scores, candidate: after.scores },
+    replies: { candidate: after.text, present: present.text },
+  };
 }
 
 /** How many of the agent's threads are read, and how many turns of each, so that one contact does not dominate. */

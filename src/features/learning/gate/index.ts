@@ -13,15 +13,26 @@ import type { FilePorts } from "../../files/index.ts";
 import { spendLimitOf } from "../../limits/index.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { LEARNING_API } from "../api.ts";
-import { type Candidate, GATE_REPORT, type GateReport, type TrialApi, type TrialFollowing } from "../gate.ts";
+import {
+  type Candidate,
+  GATE_REPORT,
+  type GateReport,
+  type PREFERRED,
+  type TrialApi,
+  type TrialFollowing,
+} from "../gate.ts";
+import { MOST_TURNS } from "./config.ts";
 import { type Fixture, MOST_CHARACTERS, readFixtures } from "./fixtures.ts";
-import { MOST_TURNS, tryText } from "./gate.ts";
+import { tryText } from "./gate.ts";
+import { type JudgePorts, judgeFor } from "./judge.ts";
+
+export type { Judge, JudgeAnswer, JudgedPair, JudgePorts } from "./judge.ts";
 
 /** The default limits of a trial. */
 const USUAL = { turns: MOST_TURNS, dollars: 1 };
 
 /** The functions of trials. */
-export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
+export function trialApi(deps: ApiDeps, { disk, judge }: FilePorts & JudgePorts): TrialApi {
   const run = async (
     actor: Allowed<"operate">,
     agent: Agent,
@@ -38,6 +49,7 @@ export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
       fixtures,
       limits: trial,
       spendLimit: spendLimitOf(deps.parts, agent),
+      judge: judgeFor(deps, agent, { judge }),
       ...following,
     });
   };
@@ -98,12 +110,23 @@ export const tryOperation: Operation = operation({
   show: (report, { style }) => reportLines(report, style),
 });
 
+/** What a judge preferred, over all turns. */
+export const judgeLine = ({ name, ...often }: NonNullable<GateReport["judge"]>): string =>
+  `${name} found the new text better ${count(often.new, "time")}, the present one ${count(often.present, "time")}, neither ${count(often.same, "time")}, and said nothing ${count(often.unknown, "time")}; it decides nothing`;
+
+const PREFERS: Readonly<Record<(typeof PREFERRED)[number], string>> = {
+  new: "new text better",
+  present: "present text better",
+  same: "equally good",
+  unknown: "no opinion",
+};
+
 const mean = (all: readonly Readonly<Record<string, number>>[], criterion: string): string =>
   all.length === 0 ? "" : `${number((100 * all.reduce((sum, one) => sum + (one[criterion] ?? 0), 0)) / all.length)} %`;
 
 /** A report for people: the verdict, each fixture, the averages of each criterion, and what was not tried. */
 export function reportLines(
-  { passed, reason, fixtures, turns, spent, limit, notRun }: GateReport,
+  { passed, reason, fixtures, turns, judge, spent, limit, notRun }: GateReport,
   style: Style,
 ): readonly string[] {
   const criteria = [...new Set(turns.flatMap(({ candidate }) => Object.keys(candidate)))];
@@ -139,6 +162,12 @@ export function reportLines(
         ),
       ]),
       style,
+    ),
+    ...(judge === undefined ? [] : setIn(judgeLine(judge), { first: "", more: "  " }, style)),
+    ...turns.flatMap(({ turn, opinion }) =>
+      opinion === undefined
+        ? []
+        : setIn(`${turn}: ${PREFERS[opinion.better]}: ${opinion.sentence ?? ""}`, { first: "  ", more: "    " }, style),
     ),
     ...notRun.flatMap((one) => setIn(`not run: ${one}`, { first: "  ", more: "    " }, style)),
     style.dim(`$${spent.toFixed(4)} of $${limit}`),

@@ -56,7 +56,7 @@ export async function belled(store: Store, answers: Answering = ringsAndSaves) {
     signal: new AbortController().signal,
     dollars: 1,
   };
-  return { ...on, beside };
+  return { ...on, beside, deps: on.runtime.use(DEPS) };
 }
 
 /** A separate program, for a test that kills it: `node shadow.contract.ts <address> <turn>` answers a turn again and never ends. */
