@@ -58,6 +58,10 @@ type SharedKeys<Keys extends AgentKeys> = {
 export const membersOf = (keys: AgentKeys, of: (key: AgentKey) => z.ZodType): Readonly<Record<never, never>> =>
   Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, of(key)]));
 
+/** The tools that come with an agent's keys. They do not stand under `tools`. */
+export const toolsOfKeys = (keys: AgentKeys, agent: object): readonly string[] =>
+  Object.entries(keys).flatMap(([name, key]) => key.tools?.(Reflect.get(agent, name)) ?? []);
+
 /** The place of a key's value. */
 export interface KeyPlace {
   /** The agent's name. */

@@ -14,6 +14,7 @@ export {
   type KeyPlace,
   type StoredKeys,
   sharedKey,
+  toolsOfKeys,
 } from "./agent-key.ts";
 export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames, standInNames } from "./blueprints.ts";

@@ -248,6 +248,26 @@ describe("what lint takes from the record", () => {
     expect(found).not.toContain("memory_search");
   });
 
+  it("and proposes for `defer` what may stand there: no tool that comes with another key", async () => {
+    const folder = home();
+    const file = join(folder, "strata.yaml");
+    const yaml = readFileSync(file, "utf8");
+    writeFileSync(file, yaml.replace("    recall: auto", "    subagents: { fromFiles: true }\n    recall: auto"));
+    const app = await strata(folder);
+    const ann = await thread(app, "ann");
+    for (let n = 0; n < 20; n++) await say(app, ann, `Number ${n}`, ["Yes."]);
+    const texts = (await reported(folder))?.texts.flatMap(({ section, message }) =>
+      section === "tools" ? [message] : [],
+    );
+    const [never = "", deferred = ""] = texts ?? [];
+    expect(never).toMatch(/no turn has called [\w, ]*call_subagent/);
+    const [, names = ""] = /conversations call ([\w, ]+) \(/.exec(deferred) ?? [];
+    expect(names.split(", ")).toEqual(["list", "memory_forget", "memory_save", "memory_search", "read", "write"]);
+    writeFileSync(file, yaml.replace("    recall: auto", `    defer: [${names}]\n    recall: auto`));
+    // The list is accepted; what is missing is the operator's lock.
+    await expect(reported(folder)).rejects.toMatchObject({ code: "lock_mismatch" });
+  });
+
   it("threads that two models answered; a rehearsal before a model is none", async () => {
     const folder = home();
     const app = await strata(folder);

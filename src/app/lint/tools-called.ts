@@ -1,7 +1,9 @@
+import { toolsOfKeys } from "../../agents/index.ts";
 import type { Agent, CountTokens, ToolName, TurnId } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { meantBy, type Toolset } from "../../turn/tools/index.ts";
 import type { Rates, ThreadLength } from "../../wire/index.ts";
+import { AGENT_KEYS } from "../entry/agents.ts";
 import type { TextWarning } from "../entry/texts.ts";
 
 /** Of how many of an agent's newest threads the running transcripts are read. */
@@ -28,15 +30,20 @@ export async function toolWarnings(
   if (turns < LEAST_TURNS) return [];
   const sent = tools.schemas(agent.tools, agent).filter(({ name }) => tools.get(name)?.forwards === undefined);
   const never = sent.filter(({ name }) => !called.has(name));
-  const rare = sent.filter(({ name }) => (called.get(name) ?? 0) < RARE * threads);
-  if (rare.length === 0) return [];
+  // `defer` names only tools that stand under `tools`.
+  const fixed = toolsOfKeys(AGENT_KEYS, agent);
+  const rare = sent.filter(({ name }) => !fixed.includes(name) && (called.get(name) ?? 0) < RARE * threads);
   const tokens = rare.reduce((sum, schema) => sum + count(JSON.stringify(schema)), 0);
   const saved = Math.round(tokens * (rates.write + rates.read * (length.turns - 1)));
   const looked = `${turns} turns of ${threads} conversations were looked at`;
   const names = (of: typeof sent) => of.map(({ name }) => name).join(", ");
   const messages = [
     ...(never.length === 0 ? [] : [`no turn has called ${names(never)} (${looked}): take out what is not needed`]),
-    `fewer than a fifth of the conversations call ${names(rare)} (${looked}): under \`defer\` they take ${tokens} tokens out of each request, which costs as much as ${saved} uncached tokens in a conversation of ${length.turns} turns, less what is found again`,
+    ...(rare.length === 0
+      ? []
+      : [
+          `fewer than a fifth of the conversations call ${names(rare)} (${looked}): under \`defer\` they take ${tokens} tokens out of each request, which costs as much as ${saved} uncached tokens in a conversation of ${length.turns} turns, less what is found again`,
+        ]),
   ];
   return messages.map((message) => ({ agent: agent.name, section: "tools", message }));
 }

@@ -81,7 +81,7 @@ export async function* answerCalls(
         : yield* withProgress(call, (progress) => answerCall(state, compilation, call, progress));
     const { resultMedia: takes } = state.setup.model;
     const came = { ...outcome, trust, at: state.parts.clock.recorded(), ...(takes && { takes }) };
-    if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, made, later));
+    if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, call, later));
     else {
       results.push((room) => frameResult(made, came, room, state.setup.count));
       trusts.push(trust);

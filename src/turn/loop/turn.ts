@@ -144,6 +144,7 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
   state.isLast = word !== undefined;
   const framing = {
     turn: openRun,
+    made: epoch?.transcript ?? [],
     word,
     room,
     count: setup.count,

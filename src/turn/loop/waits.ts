@@ -99,6 +99,8 @@ interface Framing {
   readonly countMessage: (message: TranscriptMessage["message"]) => number;
   readonly at: number;
   readonly takes?: readonly string[] | undefined;
+  /** The messages with the calls, which name the tools as the model called them. */
+  readonly made: readonly Pick<TranscriptMessage, "message">[];
   /** The platform's note behind the last of them. */
   readonly word?: string | undefined;
 }
@@ -111,7 +113,7 @@ export const withWord = (result: ResultPart, word: string | undefined): ResultPa
 /** The message with the results of the calls that an earlier turn left open; undefined if it left none. Each call has exactly one. */
 export function resultsOf(
   claim: Pick<Claim, "open" | "events">,
-  { turn, room, count, countMessage, at, takes, word }: Framing,
+  { turn, room, count, countMessage, at, takes, made, word }: Framing,
 ): readonly TranscriptMessage[] {
   const { open } = claim;
   if (open.length === 0) return [];
@@ -122,11 +124,24 @@ export function resultsOf(
     const answer = answers.get(call.id);
     const said = answer === undefined ? withoutAnswer(call, at) : saidBy(answer);
     trusts.push(said.trust);
-    const result = frameResult({ id: call.call, tool: call.tool }, { ...said, ...(takes && { takes }) }, share, count);
+    const result = frameResult(
+      { id: call.call, tool: calledIn(made, call) },
+      { ...said, ...(takes && { takes }) },
+      share,
+      count,
+    );
     return i === open.length - 1 ? withWord(result, word) : result;
   });
   const message = { role: "tool", parts } as const;
   return [{ message, trust: lowestTrust(trusts), tokens: countMessage(message), turn }];
+}
+
+/** An open call names the tool that was meant, and a result the one that was called: a provider compares the two. */
+function calledIn(made: Framing["made"], { call, tool }: OpenCall): ToolName {
+  const calls = made.flatMap(({ message }) =>
+    message.role === "assistant" ? message.parts.filter((part) => part.type === "call") : [],
+  );
+  return calls.findLast(({ id }) => id === call)?.tool ?? tool;
 }
 
 type Said = Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number };

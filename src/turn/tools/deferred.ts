@@ -1,4 +1,11 @@
-import type { CallPart, Message, Tool, ToolName, ToolReader } from "../../protocol/index.ts";
+import {
+  type CallPart,
+  type Message,
+  readFrames,
+  type Tool,
+  type ToolName,
+  type ToolReader,
+} from "../../protocol/index.ts";
 
 /** An agent's tools, and which of them are deferred. */
 interface Deferring extends Pick<ToolReader, "defer"> {
@@ -23,12 +30,29 @@ export function meantBy(tools: Tools, call: CallPart): CallPart {
 
 /** Whether the conversation shows the schema of a deferred tool. A cut takes it away with the results of other tools. */
 export function isLoaded(tools: Tools, messages: Iterable<Message>, name: ToolName): boolean {
-  for (const message of messages) {
-    if (message.role !== "tool") continue;
-    const found = message.parts.filter(({ tool }) => tools.get(tool)?.forwards !== undefined);
-    if (found.some(({ text }) => text.includes(schemaBegins(name)))) return true;
+  return foundIn(tools, messages).some((line) => line.startsWith(schemaBegins(name)));
+}
+
+/** The lines that searches for deferred tools returned. What a tool answered that was called through the same one is not among them. `calls`: only of these. */
+export function foundIn(tools: Tools, messages: Iterable<Message>, calls?: ReadonlySet<string>): readonly string[] {
+  const searches = new Set<string>();
+  const lines: string[] = [];
+  for (const { role, parts } of messages) {
+    if (role === "assistant") {
+      for (const part of parts) {
+        if (part.type !== "call") continue;
+        const finder = tools.get(part.tool)?.forwards;
+        // An id that comes again belongs to the newer call.
+        const isAsked = calls?.has(part.id) ?? true;
+        if (isAsked && finder !== undefined && finder(part.input) === undefined) searches.add(part.id);
+        else searches.delete(part.id);
+      }
+    }
+    if (role !== "tool") continue;
+    const results = parts.filter(({ id, failed }) => searches.has(id) && !failed);
+    for (const { text } of results) lines.push(...readFrames(text).flatMap((frame) => frame.text.split("\n")));
   }
-  return false;
+  return lines;
 }
 
 /** How the line with a found tool's schema begins. */

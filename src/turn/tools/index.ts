@@ -4,7 +4,7 @@
  * and never renders a prompt (its results are untrusted text that the runtime frames).
  */
 export { shown } from "./argument-problem.ts";
-export { deferredOf, isLoaded, meantBy, schemaBegins } from "./deferred.ts";
+export { deferredOf, foundIn, isLoaded, meantBy, schemaBegins } from "./deferred.ts";
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
 export { answered, answeredAs, checkedWrites, refused, refusedAs, replying } from "./outcome.ts";
 export { recordedTools, type ToolFamily, type Toolset, toolset } from "./toolset.ts";

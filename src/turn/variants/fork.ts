@@ -22,6 +22,7 @@ import { runTurn } from "../loop/turn.ts";
 import type { Parts } from "../parts.ts";
 import { checkRecorded, REPLAY } from "../recording/recording.ts";
 import type { ForkOptions, RegenerateOptions, Run, RunOptions } from "../runtime.ts";
+import { meantBy } from "../tools/index.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
 type Point = NonNullable<Thread["forkedFrom"]>;
@@ -103,7 +104,7 @@ function checkActsOnce(
     throw new StrataError("invalid_input", message, { turn: id, batch });
   }
   const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
-  const names = new Set(calls.map(({ tool }) => tool));
+  const names = new Set(calls.map((call) => meantBy(tools, call).tool));
   const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
   if (outside.length === 0) return;
   const message = `${id} called ${outside.join(", ")}, which acts outside and may act again; allow this with --again, or \`{"again": true}\` over HTTP`;
