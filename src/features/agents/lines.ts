@@ -82,7 +82,7 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     `turn     at most ${count(modelCalls, "request")}, ${count(toolCalls, "tool call")}, ${count(seconds, "second")}${cost}`,
     ...(budgets.spend === undefined ? [] : [`spend    ${spendText(budgets.spend)}`]),
     ...livingLines(agent),
-    `tools    ${tools.map((tool) => toolText(tool, agent.rules)).join(", ") || "none"}`,
+    `tools    ${tools.map((tool) => toolText(tool, agent)).join(", ") || "none"}`,
     ...(output === undefined ? [] : [`output   one JSON value that matches ${oneLine(JSON.stringify(output), 2_000)}`]),
     "",
     ...table(COLUMNS, rows, style),
@@ -114,9 +114,10 @@ const TAINTED_SAYS: Readonly<Record<Tainted, string>> = {
 };
 
 /** A tool, and what the agent's declaration adds to the tool's own description. */
-function toolText(name: ToolName, rules: Agent["rules"]): string {
+function toolText(name: ToolName, { rules, defer }: Agent): string {
   const { approval, tainted, calls, seconds } = rules?.find(({ tool }) => tool === name) ?? {};
   const sentence = [
+    ...(defer?.includes(name) ? ["deferred"] : []),
     ...(approval === true ? ["waits for a person"] : []),
     ...(tainted === undefined ? [] : [TAINTED_SAYS[tainted]]),
     ...(calls === undefined ? [] : [`at most ${count(calls, "call")} a turn`]),

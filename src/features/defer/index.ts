@@ -1,15 +1,25 @@
 /** Deferred tools: their schemas are sent when the agent looks for them, at the end of the conversation. */
 
 import { z } from "zod";
-import { type Json, type Tool, type ToolReader, type ToolSchema, toolName } from "../../protocol/index.ts";
-import { answeredAs, defineTool, refused, schemaBegins } from "../../turn/tools/index.ts";
+import {
+  type Allowed,
+  isAllowed,
+  type Json,
+  type Tool,
+  type ToolReader,
+  type ToolSchema,
+  type TurnId,
+  toolName,
+} from "../../protocol/index.ts";
+import type { Runtime } from "../../turn/index.ts";
+import { answeredAs, defineTool, foundIn, refused, schemaBegins } from "../../turn/tools/index.ts";
+import { turnColumn } from "../column.ts";
 import type { Feature } from "../feature.ts";
+import { list } from "../fields.ts";
 import { KEYS, MORE_TOOLS } from "./config.ts";
-import { described, found, nothingFound, WORDING } from "./wording.ts";
+import { described, found, namedIn, nothingFound, WORDING } from "./wording.ts";
 
 export { MORE_TOOLS } from "./config.ts";
-
-export const FEATURE: Feature = { name: "defer", keys: KEYS, tools: () => [moreTools()], operations: [] };
 
 /** Schemas that one search returns at most. */
 const MOST = 5;
@@ -77,3 +87,57 @@ const wordsOf = (text: string): ReadonlySet<string> =>
 
 const shared = (one: ReadonlySet<string>, other: ReadonlySet<string>): number =>
   [...one].filter((word) => other.has(word)).length;
+
+const MORE = moreTools();
+
+/** What a turn's requests say of deferred tools: the record of the turn has it all. */
+export const DEFERRED = turnColumn({
+  name: "deferred",
+  schema: z
+    .object({
+      tools: list(z.string()).describe("those whose schemas were not sent with the others"),
+      found: list(z.string()).describe("those that a search of the turn returned"),
+      called: list(z.string()).describe("those that were called through `more_tools`, in the order of the calls"),
+    })
+    .describe("the deferred tools of its agent; absent if it has none"),
+  read: async ({ runtime, actor }, _, turns) => {
+    if (!isAllowed(actor, "explain")) return new Map();
+    const read = await Promise.all(turns.map(async ({ id }) => [id, await deferredIn(runtime, actor, id)] as const));
+    return new Map(read.flatMap(([id, value]) => (value === undefined ? [] : [[id, value] as const])));
+  },
+  show: ({ tools, found: those, called }) =>
+    [
+      tools.join(", "),
+      ...(those.length === 0 ? [] : [`found ${those.join(", ")}`]),
+      ...(called.length === 0 ? [] : [`called ${called.join(", ")}`]),
+    ].join(" · "),
+});
+
+async function deferredIn(runtime: Runtime, actor: Allowed<"explain">, id: TurnId) {
+  const { requests } = await runtime.turn(actor, id);
+  const last = requests.at(-1);
+  // Where texts were erased, there is no request to read.
+  const sent = last && (await runtime.rebuilt(actor, id, last.n).catch(() => undefined));
+  const more = sent?.request.prefix.tools.find(({ name }) => name === MORE_TOOLS);
+  if (sent === undefined || more === undefined) return undefined;
+  const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
+  const own = new Set(calls.map((call) => call.id));
+  const tools = { get: (name: string) => (name === MORE_TOOLS ? MORE : undefined) };
+  const lines = foundIn(tools, sent.request.messages, own);
+  const names = namedIn(more.description);
+  return {
+    tools: names,
+    found: names.filter((name) => lines.some((line) => line.startsWith(schemaBegins(name)))),
+    called: calls.flatMap(({ tool, input }) =>
+      tool === MORE_TOOLS ? [MORE.forwards?.(input)?.tool ?? []].flat() : [],
+    ),
+  };
+}
+
+export const FEATURE: Feature = {
+  name: "defer",
+  keys: KEYS,
+  tools: () => [MORE],
+  operations: [],
+  columns: { turns: [DEFERRED] },
+};

@@ -17,6 +17,7 @@ import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { APPROVAL_STORE } from "../approvals/store.ts";
+import { FEATURE as DEFER } from "../defer/index.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
 import { MESSAGE_API } from "../messages/index.ts";
 import { FEATURE as THREADS } from "../threads/index.ts";
@@ -105,7 +106,7 @@ async function calling(
     ...{ agent, store },
     parts: {
       cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
-      tools: toolset([...tools, ...(FEATURE.tools?.(world) ?? [])]),
+      tools: toolset([...tools, ...[FEATURE, DEFER].flatMap((one) => one.tools?.(world) ?? [])]),
       disk,
       ...(given.left && { alive: () => false, holder: "next" }),
     },
@@ -182,6 +183,27 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     for await (const finding of store.verify(ORG)) expect(finding.type).not.toBe("problem");
     expect(await replies(store, thread.scope)).toHaveLength(1);
     expect(acted).toEqual(["look a.ts"]);
+  });
+
+  it("finds the deferred tools that it has, is sent them where it cannot look for them, and is offered no search for none", async () => {
+    const names = ["act", "call_subagent", "look", "more_tools", "send"].map(toolName);
+    const asked = async (defer: readonly string[], tools: readonly string[] | undefined, ...script: Script) => {
+      const agent = { tools: names, defer };
+      const on = await calling([ask(), ...script, "It looked.", "Done."], {
+        agent,
+        rules: { ...(tools && { tools }) },
+      });
+      expect(endOf(await on.instruct(await on.open()))).toMatchObject({ text: "Done." });
+      return { acted: on.acted, offered: on.sent[1]?.prefix.tools.map(({ name }) => name) };
+    };
+    const through = { parts: [{ call: "more_tools", input: { call: "look", input: { at: "b.ts" } } }] };
+    const find = { parts: [{ call: "more_tools", input: { find: "look" } }] };
+    expect(await asked(["look", "act"], undefined, through, find, through)).toEqual({
+      acted: ["look b.ts"],
+      offered: ["more_tools", "send"],
+    });
+    expect(await asked(["look", "act"], ["look"], use("look"))).toEqual({ acted: ["look a.ts"], offered: ["look"] });
+    expect(await asked(["act"], undefined, use("look"))).toEqual({ acted: ["look a.ts"], offered: ["look", "send"] });
   });
 
   it("25.25 is told its own limits and that the message is its task, not information alone, and is offered by name", async () => {

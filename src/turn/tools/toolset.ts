@@ -44,6 +44,7 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
     const family = families.find(({ prefix }) => name.startsWith(prefix) && name.length > prefix.length);
     return byName.get(name) ?? (family && withChecks(family.tool(name.slice(family.prefix.length))));
   };
+  const finds = (name: string): boolean => get(name)?.forwards !== undefined;
   const schemaOf = (name: string, agent: ToolReader): ToolSchema => {
     const tool = get(name);
     if (tool === undefined) throw notFound(name, [...byName.keys()]);
@@ -52,8 +53,9 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
   return {
     schemas: (names, agent = { layers: [] }) => {
       const hidden = new Set<string>(deferredOf({ get }, { ...agent, tools: names }));
-      const sent = [...new Set<string>(names)].filter((name) => !hidden.has(name));
-      // A sub-agent may have fewer of them than its caller.
+      // A sub-agent may have fewer of them than its caller, or none: then there is nothing to find.
+      const isIdle = (name: string): boolean => agent.defer !== undefined && hidden.size === 0 && finds(name);
+      const sent = [...new Set<string>(names)].filter((name) => !hidden.has(name) && !isIdle(name));
       const reader = hidden.size === 0 ? agent : { ...agent, defer: [...hidden] };
       return sent.sort().map((name) => schemaOf(name, reader));
     },
