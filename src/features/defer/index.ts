@@ -17,7 +17,7 @@ import { turnColumn } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { list } from "../fields.ts";
 import { KEYS, MORE_TOOLS } from "./config.ts";
-import { described, found, namedIn, nothingFound, WORDING } from "./wording.ts";
+import { described, found, nothingFound, WORDING } from "./wording.ts";
 
 export { MORE_TOOLS } from "./config.ts";
 
@@ -112,6 +112,12 @@ export const DEFERRED = turnColumn({
       ...(called.length === 0 ? [] : [`called ${called.join(", ")}`]),
     ].join(" · "),
 });
+
+/** The tools that a description of the finder names. */
+function namedIn(description: string): readonly string[] {
+  const before = described([]).slice(0, -1);
+  return description.startsWith(before) ? description.slice(before.length, -1).split(", ") : [];
+}
 
 async function deferredIn(runtime: Runtime, actor: Allowed<"explain">, id: TurnId) {
   const { requests } = await runtime.turn(actor, id);

@@ -12,10 +12,6 @@ export const WORDING = {
 export const described = (names: readonly string[]): string =>
   `Finds and calls your further tools. First \`find\` one: you get its schema, which stays valid in this conversation. Then \`call\` it with \`input\`. Your further tools: ${names.join(", ")}.`;
 
-/** The tools that such a description names. */
-export const namedIn = (description: string): readonly string[] =>
-  /Your further tools: (.+)\.$/.exec(description)?.[1]?.split(", ") ?? [];
-
 /** Above the schemas, each in a line. */
 export const found = (count: number): string =>
   count === 1
