@@ -188,26 +188,6 @@ describe("layer 10", () => {
       "# Layer 13 · limits\nEach turn: at most 32 tool calls and 8 model calls.\n- update_prompt_layer: 1 call",
     );
   });
-
-  it("000.22 names the days of what was said before where they differ: of a single day the frame's header tells", async () => {
-    const on = await automaton();
-    await on.pay(10);
-    await on.say(ADA, "Good day.", "Good day to you.");
-    await on.say(ADA, "Is it calm?", "It is.");
-    const before = liveLayer((await on.say(ADA, "Still?", "Still.")).sent[0], "conversation");
-    expect(before).toMatch(/^\[data contact 2026-11-21 \d\d:\d\dZ\]$/m);
-    expect(before).not.toMatch(/^\| 2026/m);
-    on.wait(24 * 60);
-    await on.say(ADA, "And today?", "Today, too.");
-    const both = liveLayer((await on.say(ADA, "Thanks.", "Gladly.")).sent[0], "conversation");
-    expect(both).toMatch(/^\[data contact 2026-11-22 /m);
-    expect(both.match(/^\| (?:2026-.*|them.*: (?:Good day|And today).*)$/gm)).toEqual([
-      "| 2026-11-21",
-      "| them (claimed): Good day.",
-      "| 2026-11-22",
-      "| them (claimed): And today?",
-    ]);
-  });
 });
 
 describe("the record of the sovereign", () => {

@@ -135,20 +135,16 @@ function exchangesItem(contact: ContactId, exchanges: readonly ShownExchange[]):
 }
 
 /**
- * Each side is on its own line and begins with the platform's words: no message can pose as the other side, or as signed. A day is a
- * line, too, unless all exchanges are from the same day, which is in the frame's header.
+ * Each side is on its own line, under its day, and begins with the platform's words: no message can pose as the other side, or as signed.
  */
 function renderExchanges(exchanges: readonly ShownExchange[]): string {
   const lines: string[] = [];
-  const days = new Set(exchanges.map(({ at }) => dayOf(at)));
-  let [day] = days.size === 1 ? days : [""];
+  let day = "";
   for (const { at, sides } of exchanges) {
-    const today = dayOf(at);
+    const today = isoSecond(at).slice(0, 10);
     if (today !== day) lines.push(today);
     day = today;
     lines.push(...sides.map(({ who, text }) => `${who}: ${text}`));
   }
   return lines.join("\n");
 }
-
-const dayOf = (at: number): string => isoSecond(at).slice(0, 10);
