@@ -159,7 +159,9 @@ function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource
 function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
   for (const [name, agent] of agents) {
     try {
-      tools.schemas(agent.tools, { layers: agent.layers });
+      // All of them: those that are deferred, too.
+      const { defer: _, ...reader } = agent;
+      tools.schemas(agent.tools, reader);
     } catch (thrown) {
       const { traits, message, details } = asStrataError(thrown);
       throw new StrataError(traits, `${file}: agents.${name}.tools: ${message}`, details, thrown);
