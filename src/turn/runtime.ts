@@ -109,7 +109,7 @@ export interface Whose extends ChannelChoice {
   readonly after?: Position | undefined;
 }
 
-/** Whom to forget: if omitted, by every agent that is declared or has a record. */
+/** The agent that erases the contact: if omitted, by every agent that is declared or has a record. */
 export interface Forgotten {
   readonly contact: ContactId;
   readonly agent?: AgentName | undefined;
