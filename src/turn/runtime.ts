@@ -109,7 +109,7 @@ export interface Whose extends ChannelChoice {
   readonly after?: Position | undefined;
 }
 
-/** The agent that erases the contact: if omitted, by every agent that is declared or has a record. */
+/** Whose data is erased: if `agent` is omitted, with every agent that is declared or has a record. */
 export interface Forgotten {
   readonly contact: ContactId;
   readonly agent?: AgentName | undefined;

@@ -1,6 +1,13 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import { asStrataError, digestOf, type StrataError, untrusted } from "../../protocol/index.ts";
+import {
+  asStrataError,
+  digestOf,
+  type Layer,
+  layerHeading,
+  type StrataError,
+  untrusted,
+} from "../../protocol/index.ts";
 import {
   type Answer,
   cageMissing,
@@ -119,6 +126,13 @@ const TOLD: Readonly<Record<string, string>> = {
 
 const NO_ANSWER = "there is no answer; the platform's record says why";
 
+/** Replaces the headings of layers, and whole texts of two words or more that are too short for the reply guard. */
+function withoutLayers(said: string, layers: readonly Layer[]): string {
+  const texts = layers.flatMap(({ source }) => (source.kind === "text" ? [source.text.trim()] : []));
+  const hidden = [...layers.map(layerHeading), ...texts.filter((text) => /\s/.test(text))];
+  return hidden.toSorted((a, b) => b.length - a.length).reduce((text, one) => text.replaceAll(one, "[…]"), said);
+}
+
 /** The result of a call of `complete`. Nothing that its handler reads names a layer, a model, a size or a time. */
 async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
   const { data } = ASKED.safeParse(JSON.parse(ask));
@@ -137,7 +151,7 @@ async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): 
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { maxTokens }),
     });
-    return { value: JSON.stringify({ text }) };
+    return { value: JSON.stringify({ text: withoutLayers(text, layers) }) };
   } catch (thrown) {
     turn.lease.signal.throwIfAborted();
     const error = asStrataError(thrown);
