@@ -69,8 +69,8 @@ describe("the packed package", () => {
     expect(page).toContain("[blueprints/companion/](blueprints/companion/)");
   });
 
-  it("is small: under a megabyte packed, under three and a half unpacked", () => {
-    expect(readFileSync(packed.tarball).length).toBeLessThan(1_000_000);
+  it("is small: under 1.05 megabytes packed, under three and a half unpacked", () => {
+    expect(readFileSync(packed.tarball).length).toBeLessThan(1_050_000);
     expect(packed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(3_500_000);
   });
 

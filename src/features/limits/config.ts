@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentKey, type StoredKeys, sharedKey } from "../../agents/index.ts";
 import { type Agent, SPEND_PERIODS } from "../../protocol/index.ts";
 
-const LIMIT = z.strictObject({
+const MEMBERS = z.strictObject({
   calls: z
     .int()
     .min(1)
@@ -21,13 +21,26 @@ const LIMIT = z.strictObject({
     .describe("The UTC day or month for which `dollars` are, or `ever`. Default: `day`."),
 });
 
-const GROUP = LIMIT.extend({
-  keys: z
-    .array(z.string().min(1).max(200))
-    .min(1)
-    .max(1_000)
-    .describe("The ids of the keys, as `strata key list` shows them. Together they have the limit."),
-});
+/** A period for calls would be misread: they are always those of a minute. */
+const limited = <S extends z.ZodType<{ readonly dollars?: number | undefined; readonly per?: unknown }>>(
+  members: S,
+): S =>
+  members.refine(({ per, dollars }) => per === undefined || dollars !== undefined, {
+    path: ["per"],
+    message: "is the period of `dollars`, and there are none; `calls` always count within any 60 seconds",
+  });
+
+const LIMIT = limited(MEMBERS);
+
+const GROUP = limited(
+  MEMBERS.extend({
+    keys: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(1_000)
+      .describe("The ids of the keys, as `strata key list` shows them. Together they have the limit."),
+  }),
+);
 
 const NAME = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, "1 to 63 lower-case letters, digits and hyphens");
 

@@ -1,4 +1,6 @@
+import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
+import { projectInCode } from "../../app/entry/agents.ts";
 import { type Agent, type Allowed, actorId, allow, contactId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
@@ -28,6 +30,17 @@ async function sayAs(on: Awaited<ReturnType<typeof limited>>, actor: ReturnType<
   await on.runtime.post(actor, thread, [message("Hi", on.time.at)]);
   return endOf(await collect(on.runtime.run(actor, thread)).catch((error) => [{ type: "failed", error } as never]));
 }
+
+it("27.7 a period without dollars is refused: calls are always those of any 60 seconds", () => {
+  const load = (limits: object) =>
+    projectInCode(
+      { organization: "home", agents: { helper: { description: "It helps.", layers: [], limits } } },
+      { folder: tmpdir(), env: {} },
+    );
+  expect(() => load({ contact: { calls: 2, per: "day" } })).toThrow(/any 60 seconds/);
+  expect(() => load({ groups: { trial: { calls: 1, per: "ever", keys: ["key_a"] } } })).toThrow(/any 60 seconds/);
+  expect(() => load({ contact: { calls: 2, dollars: 1, per: "day" } })).not.toThrow();
+});
 
 describe("limits", () => {
   it("003.43 so many calls a minute for an agent: the next is refused with an error of its own, and its message keeps waiting", async () => {

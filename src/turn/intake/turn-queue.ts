@@ -140,14 +140,14 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
       const own = others?.get(contact)?.length ?? 0;
       if (own + 1 <= most / agents / contacts) return;
       const seconds = Math.min(LATEST, Math.max(SOONEST, Math.ceil((waiting * mean) / atOnce / 1_000)));
-      const again = `send it again in ${seconds} seconds`;
+      const again = `send it again in ${seconds} second${seconds === 1 ? "" : "s"}`;
       if (!isAllowed(actor, "read"))
         throw new StrataError("queue_full", `many messages wait, and this one was not stored: ${again}`, {
           retryAfter: seconds,
         });
       throw new StrataError(
         "queue_full",
-        `${waiting} turns wait in this program, ${own} of them for ${contact} with ${agent}: ${again}, or raise \`turns.atOnce\` or \`turns.waiting\` of strata.yaml`,
+        `the queue of this program is full (${waiting} waiting, ${own} of them for ${contact} with ${agent}): ${again}, or raise \`turns.atOnce\` or \`turns.waiting\` of strata.yaml`,
         { agent, waiting, retryAfter: seconds },
       );
     },
