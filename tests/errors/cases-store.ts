@@ -108,7 +108,7 @@ export const STORE: readonly Case[] = [
       }
       return refused(...say("one more"));
     },
-    message: ["1 turns wait", "1 of them for ann", /again in \d+ seconds/, "`turns.waiting`"],
+    message: ["is full (1 waiting", "1 of them for ann", /again in \d+ seconds?/, "`turns.waiting`"],
   },
   {
     code: "inbox_full",
