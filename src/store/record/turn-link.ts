@@ -82,7 +82,7 @@ export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {})
     written ? written.messages.map((one, position): LinkedMessage => ({ ...one, position })) : ownMessages(tx, turn),
     written ? written.requests.toSorted((a, b) => a.n - b.n) : requestRows(tx, turn, turn.id),
     leftBehind(tx, turn, read),
-    read.epoch && prefixOf(tx, turn.org, read.epoch),
+    read.epoch && (written ? knownPrefix : prefixOf)(tx, turn.org, read.epoch),
   ]);
   const known = new Map<string, Prefix>();
   if (read.epoch && prefix) known.set(`${turn.thread} ${read.epoch.n}`, prefix);
@@ -135,16 +135,21 @@ async function requestLinks(
 
 type Prefix = PrefixManifest & { readonly prefix: Digest };
 
-/** What prefixes consist of, by the digest of that: few, and each of many turns. */
-const prefixes = new Map<Digest, Prefix>();
+async function prefixOf(tx: Tx, org: OrgId, { prefix }: Pick<Row<"epoch">, "prefix">): Promise<Prefix> {
+  return { ...toManifest(await sharedText(tx, org, prefix)), prefix };
+}
+
+/** What prefixes consist of, by organization and digest: few, and each of many turns. Only commits use it: `verify` reads the tables. */
+const prefixes = new Map<string, Prefix>();
 const MOST_PREFIXES = 200;
 
-async function prefixOf(tx: Tx, org: OrgId, { prefix }: Pick<Row<"epoch">, "prefix">): Promise<Prefix> {
-  const known = prefixes.get(prefix);
+async function knownPrefix(tx: Tx, org: OrgId, epoch: Pick<Row<"epoch">, "prefix">): Promise<Prefix> {
+  const key = `${org} ${epoch.prefix}`;
+  const known = prefixes.get(key);
   if (known !== undefined) return known;
-  const read = { ...toManifest(await sharedText(tx, org, prefix)), prefix };
+  const read = await prefixOf(tx, org, epoch);
   if (prefixes.size >= MOST_PREFIXES) prefixes.clear();
-  prefixes.set(prefix, read);
+  prefixes.set(key, read);
   return read;
 }
 
