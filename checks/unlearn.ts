@@ -1,17 +1,23 @@
-// `npm run -s in -- checks/unlearn.ts [--runs 1000] [--seed 1] [--steps 30] [--show]`: one event is retracted after random steps of an office, and all that is derived is
+// `npm run -s in -- checks/unlearn.ts [--runs 1000] [--seed 1] [--steps 30] [--on sqlite|postgres] [--show]`: one event is retracted after random steps of an office, and all that is derived is
 // compared with that of a twin that never saw it. Tells each run that differs, has a word of the event left in the record or in the next requests, or a
 // record that does not verify; `--show` prints what differs.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allParts } from "../src/app/entry/features.ts";
 import { randomSteps, twins } from "../src/features/retractions/twin.contract.ts";
 import { EVERYTHING } from "../src/store/contract/everything.contract.ts";
-import { openSqlite } from "../src/store/index.ts";
+import { killingPostgres } from "../src/store/contract/killing.contract.ts";
+import { openSqlite, type Store } from "../src/store/index.ts";
+import { dropDatabase, makeDatabase, stopServer, testServer, WITHOUT_POSTGRES } from "./postgres.ts";
 
 const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
     steps: { type: "string", default: "30" },
+    on: { type: "string", default: "sqlite" },
     show: { type: "boolean", default: false },
   },
 });
@@ -32,18 +38,19 @@ function differing(is: unknown, would: unknown): readonly string[] {
   ];
 }
 
-for (let seed = first; seed < first + runs; seed++) {
+/** One run: the event of a random step is retracted, and what is left is compared with the twin's. */
+async function retractOne(seed: number, open: () => Promise<Store>): Promise<void> {
   const steps = randomSteps(seed, length);
   const said = steps.flatMap((step, i) => (step.do === "say" ? [i] : []));
   const retracted = said[seed % said.length];
-  if (retracted === undefined) continue;
+  if (retracted === undefined) return;
   events++;
-  const end = await twins(() => openSqlite(":memory:", { parts }), EVERYTHING, steps, retracted);
+  const end = await twins(open, EVERYTHING, steps, retracted);
   if (!end.isSame) found.differences++;
   if (end.inRecord) found.record++;
   if (end.inRequests) found.requests++;
   if (end.problems.length > 0) found.problems++;
-  if (end.isSame && !end.inRecord && !end.inRequests && end.problems.length === 0) continue;
+  if (end.isSame && !end.inRecord && !end.inRequests && end.problems.length === 0) return;
   const what = [
     end.isSame ? "" : "differs",
     end.inRecord ? "in the record" : "",
@@ -55,8 +62,32 @@ for (let seed = first; seed < first + runs; seed++) {
   if (values.show) for (const line of end.where) console.log(`  in ${line.slice(0, 300)}`);
   if (values.show) for (const one of end.problems) console.log(`  ! ${JSON.stringify(one)}`);
 }
+
+const place = mkdtempSync(join(tmpdir(), "strata-unlearn-"));
+const folder = join(place, "postgres");
+try {
+  const server = values.on === "sqlite" ? undefined : await testServer(folder);
+  if (values.on !== "sqlite" && server === undefined) throw new Error(WITHOUT_POSTGRES);
+  const template = server && (await makeDatabase(server));
+  const openNamed = async (name: string) => (await killingPostgres(server?.url(name) ?? "", parts)).store;
+  if (template !== undefined) await (await openNamed(template)).close();
+  for (let seed = first; seed < first + runs; seed++) {
+    const made: string[] = [];
+    const open = async (): Promise<Store> => {
+      if (server === undefined) return openSqlite(":memory:", { parts });
+      const name = await makeDatabase(server, template);
+      made.push(name);
+      return openNamed(name);
+    };
+    await retractOne(seed, open);
+    for (const name of made) if (server) await dropDatabase(server, name);
+  }
+} finally {
+  await stopServer(folder);
+  rmSync(place, { recursive: true, force: true });
+}
 const seconds = Math.round((Date.now() - began) / 1_000);
 console.log(
-  `${events} retracted events in ${seconds} s: ${found.differences} differences, ${found.record} canaries in the record, ${found.requests} in the next requests, ${found.problems} records with problems`,
+  `${events} retracted events on ${values.on} in ${seconds} s: ${found.differences} differences, ${found.record} canaries in the record, ${found.requests} in the next requests, ${found.problems} records with problems`,
 );
 process.exitCode = Object.values(found).some((count) => count > 0) ? 1 : 0;
