@@ -1,4 +1,6 @@
+import { setTimeout } from "node:timers/promises";
 import { type Agent, type Allowed, authorize, type ContactId, canonicalJson } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
 import { featureApi, type TurnParts } from "../../turn/index.ts";
 import { limitReached } from "./errors.ts";
 import { type Kind, LIMITS_STORE, type Subject, type Used } from "./store.ts";
@@ -25,20 +27,47 @@ export interface LimitsApi {
 
 export const LIMITS_API = featureApi<LimitsApi>("limits");
 
-/** What an agent may spend outside its turns, as on a trial. */
+/** What an agent may spend outside its turns, as on a trial, and how often it may call a model there. */
 export interface SpendLimit {
+  /** Half of what `limits` allow in a minute, one at least, so that contacts are answered meanwhile; infinite without a limit. */
+  readonly callsPerMinute: number;
+  /** Counts a call of a model, as soon as the last minute has room for it. @throws the signal's reason */
+  call(signal: AbortSignal): Promise<void>;
   /** US dollars left to the agent and its organization; infinite without a limit. @throws StrataError `limit_reached` if nothing is left */
   left(): Promise<number>;
   count(dollars: number): Promise<void>;
 }
 
-export function spendLimitOf(parts: Pick<TurnParts, "agents" | "clock" | "store">, agent: Agent): SpendLimit {
+/** Turns over such a store count there, and not in their own store, which nobody keeps. */
+export const COUNTED_BY = new WeakMap<Store, SpendLimit>();
+
+export function spendLimitOf(
+  parts: Pick<TurnParts, "agents" | "clock" | "random" | "store">,
+  agent: Agent,
+): SpendLimit {
   const kept = parts.store.part(LIMITS_STORE);
+  const limited = () => subjectsOf(agent, rulesFor(parts, agent), { contacts: [], keys: [] }, parts.clock.recorded());
   const subjects = () =>
-    subjectsOf(agent, rulesFor(parts, agent), { contacts: [], keys: [] }, parts.clock.recorded()).flatMap((one) =>
+    limited().flatMap((one) =>
       one.allowed.money === undefined ? [] : [{ ...one, allowed: { money: one.allowed.money } }],
     );
+  const counted = () =>
+    limited().flatMap((one) => {
+      const { calls } = one.allowed;
+      return calls === undefined ? [] : [{ ...one, allowed: { calls: Math.max(1, Math.floor(calls / 2)) } }];
+    });
   return {
+    callsPerMinute: Math.min(...counted().map(({ allowed }) => allowed.calls)),
+    call: async (signal) => {
+      const call = Buffer.from(parts.random(16)).toString("hex");
+      for (;;) {
+        signal.throwIfAborted();
+        const [all, at] = [counted(), parts.clock.recorded()];
+        const crossed = all.length === 0 ? undefined : await kept.takeOutside(agent.org, all, { call, at });
+        if (crossed === undefined) return;
+        await pauseFor((crossed.until ?? Number.POSITIVE_INFINITY) - at, signal);
+      }
+    },
     left: async () => {
       const [all, at] = [subjects(), parts.clock.recorded()];
       if (all.length === 0) return Number.POSITIVE_INFINITY;
@@ -54,6 +83,15 @@ export function spendLimitOf(parts: Pick<TurnParts, "agents" | "clock" | "store"
       if (all.length > 0 && dollars > 0) await kept.spend(agent.org, all, dollars);
     },
   };
+}
+
+/** How often a call that waits asks again: another may have been settled, or its turn cancelled. Milliseconds. */
+const LOOK = 1_000;
+
+/** Waits so long, and no longer than until it is worth asking again. @throws the signal's reason */
+export async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const pause = Math.min(Math.max(1, milliseconds), LOOK);
+  await setTimeout(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
 export const limitsApi = (parts: () => TurnParts): LimitsApi => ({

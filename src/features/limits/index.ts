@@ -11,7 +11,15 @@ import { LIMIT_REACHED } from "./errors.ts";
 import { limitSteps } from "./steps.ts";
 import { KINDS, LIMITS_STORE } from "./store.ts";
 
-export { LIMITS_API, type LimitsApi, type LimitsWish, type LimitView, type SpendLimit, spendLimitOf } from "./api.ts";
+export {
+  COUNTED_BY,
+  LIMITS_API,
+  type LimitsApi,
+  type LimitsWish,
+  type LimitView,
+  type SpendLimit,
+  spendLimitOf,
+} from "./api.ts";
 
 const LIMIT = z
   .object({

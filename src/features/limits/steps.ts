@@ -1,13 +1,10 @@
-import { setTimeout } from "node:timers/promises";
 import type { ActorId, Agent, StrataError, ThreadId } from "../../protocol/index.ts";
 import { type RunningTurn, type TurnParts, type TurnSteps, unpriced } from "../../turn/index.ts";
+import { COUNTED_BY, pauseFor } from "./api.ts";
 import { type PaidTurn, paidBy } from "./chain-store.ts";
 import { limitReached } from "./errors.ts";
 import { type AskedCall, type Crossed, LIMITS_STORE, type Subject } from "./store.ts";
 import { isKey, keyName, rulesFor, subjectsOf, subjectsOfChain } from "./subjects.ts";
-
-/** How often a call that waits asks again: another may have been settled, or its turn cancelled. Milliseconds. */
-const LOOK = 1_000;
 
 /** How many refusals are remembered: a forgotten thread is refused again. */
 const MOST_REFUSALS = 10_000;
@@ -41,7 +38,7 @@ export function limitSteps(): TurnSteps {
       isKey(actor.id) && agents.all.some(({ limits }) => countsKeys(limits)) ? paidBy(actor.id) : undefined,
     checkStart: async (parts, { agent, thread, waits, recorded }) => {
       const rules = rulesFor(parts, agent);
-      if (rules === undefined || recorded !== undefined) return undefined;
+      if (rules === undefined || recorded !== undefined || COUNTED_BY.has(parts.store)) return undefined;
       const at = parts.clock.recorded();
       const contacts = thread === undefined ? [] : [thread.scope.contact];
       const all = subjectsOf(agent, rules, { contacts, keys: [] }, at);
@@ -65,6 +62,11 @@ export function limitSteps(): TurnSteps {
       reserve: async (turn, most) => {
         const { parts, setup } = turn;
         if (!parts.agents.all.some(({ limits }) => limits !== undefined)) return undefined;
+        const outside = COUNTED_BY.get(parts.store);
+        if (outside !== undefined) {
+          await outside.call(turn.lease.signal);
+          return undefined;
+        }
         const rules = rulesFor(parts, setup.agent);
         const { org } = setup.agent;
         for (;;) {
@@ -82,7 +84,7 @@ export function limitSteps(): TurnSteps {
             refusals.set(turn.lease.claim.thread.id, { agent: turn.setup.agent, rules, crossed });
             throw limitReached(crossed, asked.at);
           }
-          await pauseFor(Math.min(pause, LOOK), turn.lease.signal);
+          await pauseFor(pause, turn.lease.signal);
         }
       },
     },
@@ -130,9 +132,4 @@ function askedBy({ parts: { clock, random, alive }, lease: { claim } }: RunningT
     real: clock.real(),
     alive,
   };
-}
-
-/** @throws the signal's reason */
-async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(Math.max(1, milliseconds), undefined, { signal }).catch(() => signal.throwIfAborted());
 }

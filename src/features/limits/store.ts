@@ -64,6 +64,9 @@ export interface AskedCall extends Now {
   readonly holder: string;
 }
 
+/** A call that only counts: what it costs is charged elsewhere. */
+type CountedCall = Pick<AskedCall, "call" | "at">;
+
 /** The limit that a call would cross. `until`: from when on it may be made, if nothing else happens; absent if never. */
 export interface Crossed {
   readonly subject: Subject;
@@ -140,6 +143,12 @@ export const LIMITS_STORE = {
     crossed: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) => crossed(tx, org, subjects, { at })),
     /** Settles a call's cost; repeating it changes nothing. */
     settle: writing(settle),
+    /** Counts a call outside any turn for all subjects or for none, as `take` does. */
+    takeOutside: writing(async (tx, org: OrgId, subjects: readonly Subject[], asked: CountedCall) => {
+      const found = await crossed(tx, org, subjects, asked);
+      if (found === undefined) await noteCall(tx, org, subjects, { ...asked, holder: "" });
+      return found;
+    }),
     /** Spending outside any turn. */
     spend: writing(spend),
     used: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) =>
@@ -165,15 +174,23 @@ async function countCall(
   if (found !== undefined && found.used.held > 0 && (await release(tx, org, asked)) > 0)
     found = await crossed(tx, org, subjects, asked);
   if (found !== undefined) return found;
+  await noteCall(tx, org, subjects, asked);
+  return undefined;
+}
+
+async function noteCall(
+  tx: Tx,
+  org: OrgId,
+  subjects: readonly Subject[],
+  { call, holder, at, most = 0 }: CountedCall & Pick<AskedCall, "holder"> & Partial<Pick<AskedCall, "most">>,
+): Promise<void> {
   for (const subject of subjects) {
     const { money } = subject.allowed;
-    const { call, holder, at, most } = asked;
     const period = { per: money?.per ?? null, since: money?.since ?? null };
     // A limit that only counts calls holds no money.
     const row = { org, ...whose(subject), call, holder, at, ...period, dollars: money === undefined ? null : most };
     await tx.run(insert("limit_call", row));
   }
-  return undefined;
 }
 
 const OLD = "delete from limit_call where org = ? and at <= ? and coalesce(dollars, 0) = 0";

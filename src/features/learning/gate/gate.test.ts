@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../../app/entry/features.ts";
 import type { ScriptedReply } from "../../../models/index.ts";
@@ -187,6 +188,40 @@ describe("the gate of learning texts", () => {
     expect(plans[0]).toMatch(/at most 8 answers and \$0\.0005$/);
     await spending.count(1);
     await expect(tries()).rejects.toMatchObject({ code: "limit_reached" });
+  });
+
+  it("28.7 26.3 counts its calls among those of a minute, waits when it has had half of them, and says so before it begins", async () => {
+    const on = await shop();
+    const limited = { ...on.agent, limits: { agent: { calls: 8 } } };
+    Object.assign(on.parts.agents, { all: [limited] });
+    on.time.at += 60_000;
+    const used = async () => (await on.runtime.use(LIMITS_API).limits(OPERATOR, [limited], {}))[0]?.used.calls ?? 0;
+    const asked = on.sent.length;
+    let isOver = false;
+    const trying = on
+      .trial("sign", { fixtures: [], agent: limited, spendLimit: spendLimitOf(on.parts, limited) })
+      .finally(() => {
+        isOver = true;
+      });
+    const [counted, during]: [number[], string[]] = [[], []];
+    while (!isOver) {
+      await setTimeout(50);
+      counted.push(await used());
+      if (on.sent.length - asked < 4) continue;
+      if (during.length === 0) {
+        const ends = on.say(await on.open("zoe"), "Where are you?", { replyTo: "outbox" });
+        during.push(JSON.stringify((await ends).at(-1)));
+      }
+      on.time.at += 20_000;
+    }
+    const calls = on.sent.length - asked - 1;
+    expect(await trying).toMatchObject({ passed: true });
+    expect(on.progress[0]).toBe(
+      "4 recorded turns, each answered with the new text and with none, and 0 fixtures: at most 8 answers and $5; the agent's `limits` leave it 4 calls of a model a minute, so it takes some 2 minutes or more",
+    );
+    expect(calls).toBeGreaterThanOrEqual(8);
+    expect(Math.max(...counted)).toBe(5);
+    expect(during[0]).toContain("done");
   });
 
   it("takes at most as many turns as it may, the newest", async () => {

@@ -57,7 +57,8 @@ async function decide(trial: Trial, replies: Replies[]): Promise<{ report: GateR
   const recorded = await turnsOf(trial);
   const arms = candidate.parent === undefined ? 2 : 3;
   const calls = recorded.length * arms + fixtures.length * 2;
-  const plan = { turns: recorded.length, fixtures: fixtures.length, arms, calls, dollars: limits.dollars };
+  const perMinute = trial.spendLimit?.callsPerMinute ?? Number.POSITIVE_INFINITY;
+  const plan = { turns: recorded.length, fixtures: fixtures.length, arms, calls, dollars: limits.dollars, perMinute };
   progress(planOf({ ...plan, judge: judge?.name }), 0);
   const spending = spendingOf(trial, calls);
   const met: GateReport["fixtures"][number][] = [];
@@ -103,7 +104,12 @@ async function withOpinions(
 ): Promise<GateReport> {
   const { signal, progress } = trial;
   if (replies.length > 0) progress(`${judge.name} compares ${count(replies.length, "pair")} of replies`, 1);
-  const opinions = await opinionsOf(judge, replies, { signal, left: spending.left, spend: spending.spend });
+  const opinions = await opinionsOf(judge, replies, {
+    signal,
+    left: spending.left,
+    spend: spending.spend,
+    call: async () => trial.spendLimit?.call(signal),
+  });
   const often = (better: (typeof PREFERRED)[number]): number => opinions.filter((one) => one.better === better).length;
   return {
     ...report,
@@ -121,10 +127,11 @@ interface PlannedGate extends GateLimits {
   readonly judge: string | undefined;
   readonly arms: number;
   readonly calls: number;
+  readonly perMinute: number;
 }
 
-const planOf = ({ turns, fixtures, arms, calls, dollars, judge }: PlannedGate): string =>
-  `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers${judge === undefined ? "" : `, ${turns} comparisons by ${judge}`} and $${Number(dollars.toPrecision(6))}`;
+const planOf = ({ turns, fixtures, arms, calls, dollars, judge, perMinute }: PlannedGate): string =>
+  `${turns} recorded turns, each answered ${arms === 3 ? "with the new text, the present one and none" : "with the new text and with none"}, and ${fixtures} fixtures: at most ${calls} answers${judge === undefined ? "" : `, ${turns} comparisons by ${judge}`} and $${Number(dollars.toPrecision(6))}${calls <= perMinute ? "" : `; the agent's \`limits\` leave it ${count(perMinute, "call")} of a model a minute, so it takes some ${count(Math.ceil(calls / perMinute), "minute")} or more`}`;
 
 /** Runs one turn beside the record after the other, and adds up their cost. */
 function spendingOf(trial: Trial, calls: number) {

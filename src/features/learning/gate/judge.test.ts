@@ -136,6 +136,13 @@ describe("a judge beside the criteria", () => {
     expect(on.plans[0]).toContain("at most 8 answers, 4 comparisons by test:judge and $5");
     expect(report.spent - without.spent).toBeGreaterThan(4 * 1_000 * 1e-6);
     const asked = on.judging.length;
+    let calls = 0;
+    const paying = {
+      signal: new AbortController().signal,
+      left: async () => 1,
+      spend: async () => undefined,
+      call: async () => void calls++,
+    };
     const poor = { signal: new AbortController().signal, left: async () => 0.001, spend: async () => undefined };
     const pair = {
       turn: report.turns[0]?.turn as TurnId,
@@ -149,6 +156,10 @@ describe("a judge beside the criteria", () => {
       { better: "unknown", sentence: "It gave no opinion: nothing is left" },
     ]);
     expect(on.judging).toHaveLength(asked);
+    expect(await opinionsOf(on.judge as JudgePort, [pair, { ...pair, candidate: pair.present }], paying)).toHaveLength(
+      2,
+    );
+    expect(calls).toBe(1);
   });
 
   it("is not asked about replies that are the same", async () => {

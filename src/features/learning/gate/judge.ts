@@ -47,6 +47,7 @@ export interface JudgePorts {
 /** Who compares two replies: a model or a program. */
 export interface JudgePort {
   readonly name: string;
+  readonly callsModel?: boolean;
   /** @param most US dollars that it may cost. @throws StrataError where it does not answer */
   compare(
     pair: Omit<JudgedPair, "agent" | "rules">,
@@ -113,6 +114,7 @@ function modelJudge(parts: TurnParts, agent: Agent, { ref, rules }: Judging): Ju
   };
   return {
     name: ref,
+    callsModel: true,
     compare: async ({ message, first, second, signal }, { turn, most }) => {
       opened ??= open();
       const setup = await opened;
@@ -144,6 +146,8 @@ interface Asking {
   /** US dollars that are left. @throws StrataError where nothing is */
   readonly left: () => Promise<number>;
   readonly spend: (dollars: number) => Promise<void>;
+  /** Waits until a model may be called. */
+  readonly call?: () => Promise<void>;
 }
 
 /**
@@ -153,7 +157,7 @@ interface Asking {
 export async function opinionsOf(
   judge: JudgePort,
   all: readonly Replies[],
-  { signal, left, spend }: Asking,
+  { signal, left, spend, call }: Asking,
 ): Promise<readonly Opinion[]> {
   const opinions: Opinion[] = [];
   let asked = 0;
@@ -168,6 +172,7 @@ export async function opinionsOf(
       opinions.push({ better: "unknown", sentence: `It was not asked: it had given no opinion ${failures} times.` });
       continue;
     }
+    if (judge.callsModel) await call?.();
     const isNewFirst = asked++ % 2 === 0;
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
     const pair = {

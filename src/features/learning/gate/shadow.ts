@@ -17,6 +17,7 @@ import type { RegenerateOptions, Runtime } from "../../../turn/index.ts";
 import { refused, type Toolset } from "../../../turn/tools/index.ts";
 import { APPROVAL_STORE, ESCALATE } from "../../approvals/index.ts";
 import type { ApiDeps } from "../../feature.ts";
+import { COUNTED_BY, type SpendLimit } from "../../limits/index.ts";
 import { TRIED } from "../gate.ts";
 import type { Answered } from "./criteria.ts";
 import type { Fixture } from "./fixtures.ts";
@@ -32,6 +33,8 @@ export interface Beside {
   readonly signal: AbortSignal;
   /** US dollars that it may cost. */
   readonly dollars: number;
+  /** Where its calls count. */
+  readonly spendLimit?: SpendLimit;
 }
 
 /** The result. */
@@ -84,6 +87,9 @@ export async function answerFixture(beside: Beside, fixture: Fixture): Promise<T
   });
 }
 
+/** Seconds within which `limits` count calls. */
+const MINUTE = 60;
+
 interface Over {
   readonly whole: Store;
   readonly at: number;
@@ -95,7 +101,7 @@ interface Over {
 }
 
 async function inShadow(
-  { deps: { parts, shadow }, actor, agent, text, signal, dollars }: Beside,
+  { deps: { parts, shadow }, actor, agent, text, signal, dollars, spendLimit }: Beside,
   { whole, at, known, notRun }: Over,
   turn: (runtime: Runtime, how: RegenerateOptions) => AsyncIterable<TurnEvent>,
 ): Promise<Tried> {
@@ -108,12 +114,20 @@ async function inShadow(
       return { state: "done", outcome: outcome ?? refused(NOT_RUN) };
     },
   };
+  if (spendLimit !== undefined) COUNTED_BY.set(store, spendLimit);
   if (text !== undefined) TRIED.set(store, { text: text ?? undefined });
   try {
     const clock = { recorded: () => at, real: parts.clock.real };
     const toolsOf = (made: Toolset): Toolset => insideOnly(made, notRun);
     const runtime = await shadow({ store, clock, toolsOf });
-    const limits = { ...agent.budgets.turn, maxCost: Math.min(agent.budgets.turn.maxCost ?? dollars, dollars) };
+    const own = agent.budgets.turn;
+    // Each of its calls may have to wait for the minute to pass.
+    const pauses = Number.isFinite(spendLimit?.callsPerMinute ?? Number.POSITIVE_INFINITY) ? own.modelCalls : 0;
+    const limits = {
+      ...own,
+      maxCost: Math.min(own.maxCost ?? dollars, dollars),
+      seconds: own.seconds + MINUTE * pauses,
+    };
     const how = { again: true, alone: true, replyTo: "outbox", limits, signal } as const;
     let id: TurnId | undefined;
     for await (const event of turn(runtime, how)) {
