@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { place, strata } from "../../../tests/cli/strata.ts";
 
@@ -20,5 +22,16 @@ it("draws who may ask whom, and how many threads run over each edge", async () =
   expect(svg).toContain(">Greeting · 1 running</text>");
   // Following the run lets the peer answer.
   await strata(["ask", "Thank you.", "--agent", "greeter", "--as", "ann"], { cwd });
+  expect((await strata(["agent", "graph"], { cwd })).out).toContain('-- "Greeting" -->');
+});
+
+it("counts no question that its peer could not answer", async () => {
+  const cwd = place();
+  await strata(["init", "organism"], { cwd });
+  writeFileSync(join(cwd, "handlers/shouter.ts"), 'export default () => { throw new Error("no voice"); };\n');
+  await strata(["lock"], { cwd });
+  const said = 'use ask_shouter {"name": "Ann", "message": "Hello"}';
+  const { out } = await strata(["ask", said, "--agent", "greeter", "--as", "ann"], { cwd });
+  expect(out).toContain("shouter could not answer");
   expect((await strata(["agent", "graph"], { cwd })).out).toContain('-- "Greeting" -->');
 });

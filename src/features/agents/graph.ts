@@ -1,6 +1,6 @@
 /** A diagram of which agent may ask which. */
 import { z } from "zod";
-import { type Agent, type Allowed, isKept } from "../../protocol/index.ts";
+import type { Agent, Allowed } from "../../protocol/index.ts";
 import { list } from "../fields.ts";
 import { type OperationContext, operation } from "../operation.ts";
 
@@ -57,11 +57,10 @@ async function runningEdges(
   const counts = new Map<string, number>();
   for (const { org, name } of agents) {
     const threads = await runtime.threads(actor, { org, agent: name, contact: null }, MOST_THREADS);
-    for (const { id, caller, parties, turns } of threads) {
+    for (const { caller, parties } of threads) {
       if (caller === undefined || parties?.target !== name) continue;
-      const newest = { limit: 2, after: { at: Math.max(0, turns - 1), id: "" } };
-      const last = (await runtime.turns(actor, id, newest)).at(-1);
-      if (last !== undefined && isKept(last) && last.status !== "waiting") continue;
+      const calls = await runtime.openCalls(actor, caller.thread);
+      if (!calls.some(({ id, state }) => id === caller.call && state === "open")) continue;
       const edge = `${parties.initiator} ${name}`;
       counts.set(edge, (counts.get(edge) ?? 0) + 1);
     }
