@@ -184,7 +184,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     sharedHead: [[false], [true]],
     xsdTooComplex: [[]],
     xsdSays: [["maxLength", ["40"]]],
-    xsdExpects: [["one of loud, volume"]],
+    xsdExpects: [[["loud", "volume"]]],
     xsdNotBeside: [[]],
     xsdNoValue: [["date"]],
     xsdNotThis: [[]],

@@ -203,7 +203,7 @@ export {
   type UserPart,
   withoutReasoning,
 } from "./message.ts";
-export { misfitSays } from "./misfit.ts";
+export { joinFindings, type Misfit, misfitSays, misfitsIn } from "./misfit.ts";
 export {
   addUsage,
   billedUsage,

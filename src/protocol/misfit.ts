@@ -1,4 +1,5 @@
-import type { z } from "zod";
+import { z } from "zod";
+import type { Json, JsonObject } from "./json.ts";
 
 const NOUNS: Readonly<Record<string, string>> = {
   string: "text",
@@ -16,16 +17,116 @@ const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   array: ["entry", "entries"],
 };
 
-/** What does not fit a schema, as the end of a sentence that begins with its place: "must be a number". It quotes nothing of the value. */
-export function misfitSays(issue: z.core.$ZodIssue): string {
+/** One thing that does not match a schema: where, and why. */
+export interface Misfit {
+  readonly path: readonly PropertyKey[];
+  /** The end of a sentence that begins with the place. It quotes nothing of the value. */
+  readonly says: string;
+  readonly code: z.core.$ZodIssue["code"];
+}
+
+interface Checkers {
+  readonly whole: z.ZodType;
+  /** Without the bounds of lists, because a list that is too long is not looked into. */
+  readonly unbounded: z.ZodType;
+}
+
+const known = new WeakMap<JsonObject, Checkers>();
+
+/**
+ * Everything in a value that does not match a JSON Schema, so that one correction is enough; empty if it matches.
+ * @throws Error for a schema that cannot be checked
+ */
+export function misfitsIn(schema: JsonObject, value: unknown): readonly Misfit[] {
+  const { whole, unbounded } = checkersOf(schema);
+  const issues = whole.safeParse(value).error?.issues ?? [];
+  const isHidden = issues.some(({ code, ...issue }) => "origin" in issue && issue.origin === "array");
+  const all = [...issues, ...(isHidden ? (unbounded.safeParse(value).error?.issues ?? []) : [])].flatMap(closest);
+  const found = all.map((issue) => {
+    const { path, code } = issue;
+    return { path, code, says: misfitSays(issue, isAbsent(value, path)) };
+  });
+  return [...new Map(found.map((one) => [JSON.stringify([one.path, one.says]), one])).values()];
+}
+
+/** How many findings a sentence names. */
+const MOST_NAMED = 10;
+
+/** Several findings as one part of a sentence. */
+export function joinFindings(all: readonly string[]): string {
+  const more = all.length - MOST_NAMED;
+  return [...all.slice(0, MOST_NAMED), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
+
+function checkersOf(schema: JsonObject): Checkers {
+  const made = known.get(schema);
+  if (made !== undefined) return made;
+  const compiled = { whole: z.fromJSONSchema({ ...schema }), unbounded: z.fromJSONSchema(withoutBounds(schema)) };
+  known.set(schema, compiled);
+  return compiled;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function withoutBounds({ minItems: _, maxItems: __, ...schema }: JsonObject): JsonObject {
+  const inside = (part: Json): Json => (isObject(part) ? withoutBounds(part) : part);
+  const members = Object.entries(schema).map(([key, part]): [string, Json] => {
+    if ((key === "properties" || key === "$defs") && isObject(part))
+      return [key, Object.fromEntries(Object.entries(part).map(([name, one]) => [name, inside(one)]))];
+    if (key === "anyOf" && Array.isArray(part)) return [key, part.map(inside)];
+    return [key, key === "items" || key === "additionalProperties" ? inside(part) : part];
+  });
+  return Object.fromEntries(members);
+}
+
+/** The issues of that alternative which the value matches best, or the one issue if it has the form of none. */
+function closest(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const isMeant = (all: readonly z.core.$ZodIssue[]): boolean =>
+    !all.some(({ path, code }) => path.length === 0 && (code === "invalid_type" || code === "invalid_value"));
+  const [best] = issue.errors.filter(isMeant).toSorted((a, b) => a.length - b.length);
+  return best === undefined
+    ? [issue]
+    : best.map((one) => ({ ...one, path: [...issue.path, ...one.path] })).flatMap(closest);
+}
+
+function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {
+  const at = path.reduce<unknown>((inside, key) => (inside === null ? null : Object(inside)[key]), value);
+  return at === undefined;
+}
+
+/**
+ * What does not fit a schema, as the end of a sentence that begins with its place: "must be a number". It quotes nothing of the value.
+ * `isMissing`: whether there is no value.
+ */
+export function misfitSays(issue: z.core.$ZodIssue, isMissing = issue.message.endsWith("received undefined")): string {
+  const says = ruleOf(issue);
+  if (!isMissing) return says;
+  return says.startsWith("must ") ? `is missing: it ${says}` : "is missing";
+}
+
+const nounOf = (type: string): string => NOUNS[type] ?? type;
+
+/** If each alternative is a mere type or value. */
+function alternatives(errors: readonly (readonly z.core.$ZodIssue[])[]): string | undefined {
+  const names = errors.map(([first]) =>
+    first?.code === "invalid_type"
+      ? nounOf(first.expected)
+      : first?.code === "invalid_value"
+        ? first.values.map((one) => JSON.stringify(one)).join(" or ")
+        : undefined,
+  );
+  return names.includes(undefined) ? undefined : `must be ${[...new Set(names)].join(" or ")}`;
+}
+
+function ruleOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
-    case "invalid_type": {
-      const noun = NOUNS[issue.expected] ?? issue.expected;
-      return issue.message.endsWith("received undefined") ? `is missing: it must be ${noun}` : `must be ${noun}`;
-    }
+    case "invalid_type":
+      return `must be ${nounOf(issue.expected)}`;
     case "invalid_value": {
-      const [first, ...others] = issue.values.map((one) => JSON.stringify(one));
-      return others.length === 0 ? `must be ${first}` : `must be one of ${[first, ...others].join(", ")}`;
+      const all = issue.values.map((one) => JSON.stringify(one));
+      return all.length === 1 ? `must be ${all[0]}` : `must be one of ${all.join(", ")}`;
     }
     case "too_small":
       return bound(issue.origin, Number(issue.minimum), issue.inclusive === false ? "more than" : "at least");
@@ -40,7 +141,7 @@ export function misfitSays(issue: z.core.$ZodIssue): string {
         ? `must have the format ${issue.format}`
         : `must match the pattern ${issue.pattern}`;
     case "invalid_union":
-      return "has none of the forms that are allowed";
+      return alternatives(issue.errors) ?? "has none of the forms that are allowed";
     default:
       return /^(?:Invalid|Unrecognized|Too )/.test(issue.message) ? "has another form" : `is wrong: ${issue.message}`;
   }

@@ -67,7 +67,6 @@ export const sentInstead = (text: string): string => `Instead of your last reply
 
 export const NOT_JSON = "it is not JSON";
 export const TOO_DEEP = "it is nested too deeply to check";
-export const UNFIT = "it does not match the schema";
 export const misfit = (where: string, problem: string): string => `${where} ${problem}`;
 export const UNKNOWN_KEY = "has a key that the schema does not name";
 

@@ -195,7 +195,7 @@ describe("a handler", () => {
       "(() => { let o = 1; for (let i = 0; i < 100; i++) o = [o]; return { payload: o }; })()",
       "nested deeper than 64",
     ],
-    ["a peer that is not declared", "({ payload: 1, to: 'shouter' })", "helper may ask nobody"],
+    ["a peer that is not declared", "({ payload: 1, to: 'shouter' })", "helper may ask no other agent"],
   ])("is refused where it returns %s", async (_, value, sentence) => {
     const on = await testRuntime([], { agent: agentWith(`export default () => ${value};`) });
     const end = endOf(await on.say(await on.open(), "Hello"));

@@ -25,12 +25,12 @@ export async function admitOutside({ agent, events }: Outside): Promise<void> {
   for (const part of events.flatMap(({ content }) => content)) {
     if (part.type !== "payload") continue;
     if (part.payloadType !== type) {
-      const message = `${agent.name} takes payloads of the type ${type}, and this one has the type ${part.payloadType}`;
+      const message = `${agent.name} accepts payloads of the type ${type}, and this one has the type ${part.payloadType}`;
       throw new StrataError("invalid_input", message, { agent: agent.name, payloadType: part.payloadType });
     }
     const finding = await payloadFinding(agent.payload, part.payload);
     if (finding === undefined) continue;
-    const message = `this is no payload that ${agent.name} takes: ${finding}`;
+    const message = `${agent.name} does not accept this payload: ${finding}`;
     throw new StrataError("invalid_input", message, { agent: agent.name, payloadType: type });
   }
 }

@@ -41,14 +41,14 @@ export async function peerAnswer(agent: Agent, output: HandlerOutput): Promise<S
   if (to === undefined) return { text: responseOf(agent, payload) };
   const edge = agent.peers?.find(({ name }) => name === to);
   if (edge === undefined) {
-    const known = agent.peers?.map(({ name }) => `\`${name}\``).join(", ") ?? "nobody";
+    const known = agent.peers?.map(({ name }) => `\`${name}\``).join(", ") ?? "no other agent";
     throw new StrataError("invalid_input", `\`to\` names ${JSON.stringify(to)}, and ${agent.name} may ask ${known}`, {
       to,
     });
   }
   const finding = await payloadFinding(edge.payload, payload);
   if (finding !== undefined)
-    throw new StrataError("invalid_input", `this is no payload that ${to} takes: ${finding}`, { to });
+    throw new StrataError("invalid_input", `${to} does not accept this payload: ${finding}`, { to });
   return { text: "", calls: [{ tool: toolName(`${ASK}${to}`), input: JSON_OBJECT.parse(payload) }] };
 }
 
@@ -57,7 +57,7 @@ function responseOf({ name, output }: Agent, payload: Json): string {
   if (output === undefined && typeof payload === "string") return payload;
   const finding = output && misfitOf(output, payload);
   if (finding !== undefined)
-    throw new StrataError("invalid_input", `this is no answer of ${name}, by its \`output\`: ${finding}`, {
+    throw new StrataError("invalid_input", `${name}'s answer does not match its \`output\`: ${finding}`, {
       agent: name,
     });
   return JSON.stringify(payload);

@@ -24,7 +24,7 @@ function askToolFor(name: string): Tool {
       const edge = peers.find((one) => one.name === name);
       if (edge !== undefined)
         return { name: tool, description: askTool(name, edge.payload.type), input: edge.payload.schema };
-      const message = `no tool is named ${tool}: ${name} is no peer of the agent; name it under \`peers\``;
+      const message = `no tool is named ${tool}: ${name} is not a peer of the agent; name it under \`peers\``;
       throw new StrataError("tool_not_found", message, { name: tool });
     },
     // It begins with the commit of the turn that asks, or not at all.

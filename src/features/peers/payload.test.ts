@@ -95,16 +95,41 @@ describe("003.14 a payload that an XSD declares", () => {
     [
       "a pattern, with its place",
       { ...GOOD, item: [...GOOD.item, { sku: "CANARY", count: 1 }] },
-      /`item\.1\.sku`: the XSD says `pattern` `\[A-Z\]\{2\}\[0-9\]\{3\}`/,
+      /`item\.1\.sku` breaks the XSD's rule `pattern`: `\[A-Z\]\{2\}\[0-9\]\{3\}`/,
     ],
     [
       "a choice of which both are there",
       { ...GOOD, volume: 1 },
-      /`volume`: by the XSD, it cannot stand beside the others/,
+      /`volume` cannot appear beside the others, by the XSD/,
     ],
-    ["a choice of which none is there", { "@id": "x", name: "a" }, /here comes one of mood, on, item, loud, volume/],
+    [
+      "a choice of which none is there",
+      { "@id": "x", name: "a" },
+      /the payload must have loud or volume, by the XSD\./,
+    ],
     ["markup", { ...GOOD, item: [{ sku: "</sku><sku>AB123", count: 1 }] }, /`item\.0\.sku`/],
     ["a date that no calendar has", { ...GOOD, on: "2026-02-30" }, /`on`/],
+    [
+      "all that is wrong at once, and what is missing",
+      { name: "a".repeat(41), evil: 1, mood: "cold", item: [{ sku: "ab" }, { sku: "AB123", count: 0 }] },
+      new RegExp(
+        [
+          "`name` must have at most 40 characters",
+          '`mood` must be one of "warm", "formal"',
+          "`item.0.count` is missing: it must be a number",
+          "`item.1.count` must be at least 1",
+          "`@id` is missing: it must be text",
+          'the payload may not have "evil"',
+          "`item.0.sku` breaks the XSD's rule `pattern`: `\\[A-Z\\]\\{2\\}\\[0-9\\]\\{3\\}`",
+          "the payload must have loud or volume, by the XSD\\. ",
+        ].join("; "),
+      ),
+    ],
+    [
+      "what follows a misplaced element",
+      { ...GOOD, volume: 1, item: [{ sku: "ab", count: 1 }], on: "2026-02-30" },
+      /`on` .*; `item\.0\.sku` breaks .*; `volume` cannot appear/,
+    ],
   ];
   it.each(findings)("003.36 judges %s, with the finding and one more try", async (_, payload, finding) => {
     const { open, say, sentTo, asked } = await organism(load(), {
@@ -114,7 +139,7 @@ describe("003.14 a payload that an XSD declares", () => {
     await say(await open(), { content: [{ type: "text", text: untrusted("Greet Ada.") }] });
     if (finding) {
       expect(JSON.parse(result(sentTo("greeter")[1]) ?? "").parts[0].text).toMatch(finding);
-      expect(result(sentTo("greeter")[1])).toMatch(/no payload that shouter takes.*once more/);
+      expect(result(sentTo("greeter")[1])).toMatch(/shouter does not accept this payload.*once more/);
       expect(result(sentTo("greeter")[1])).not.toContain("CANARY");
     }
     expect(await asked("shouter")).toHaveLength(1);
@@ -125,7 +150,9 @@ describe("003.14 a payload that an XSD declares", () => {
     const { open, post } = await organism(load(), {});
     const thread = await open("shouter");
     const send = (payload: Json) => post(thread, { content: [{ type: "payload", payloadType: "Greeting", payload }] });
-    await expect(send({ ...GOOD, item: [{ sku: "ab", count: 1 }] })).rejects.toThrow("`item.0.sku`: the XSD says");
+    await expect(send({ ...GOOD, item: [{ sku: "ab", count: 1 }] })).rejects.toThrow(
+      "`item.0.sku` breaks the XSD's rule",
+    );
     await send(GOOD);
   });
 
@@ -135,7 +162,7 @@ describe("003.14 a payload that an XSD declares", () => {
     const began = performance.now();
     const payload = { ...GOOD, item: [{ sku: "a".repeat(60), count: 1 }] };
     await expect(post(thread, { content: [{ type: "payload", payloadType: "Greeting", payload }] })).rejects.toThrow(
-      "no payload that shouter takes",
+      "shouter does not accept this payload",
     );
     expect(performance.now() - began).toBeLessThan(5_000);
   });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KeyPlace } from "../../agents/index.ts";
-import { type Json, type JsonObject, misfitSays } from "../../protocol/index.ts";
+import { type Json, type JsonObject, joinFindings, type Misfit, misfitsIn } from "../../protocol/index.ts";
 import { exampleOf } from "./example.ts";
 import { compileXsd } from "./xsd/compile-xsd.ts";
 
@@ -139,24 +139,24 @@ const typeIn = ({ title }: JsonObject, usual: string): string =>
 export const answerTypeOf = ({ answers }: { readonly answers?: JsonObject }): string | undefined =>
   answers && typeIn(answers, "Answer");
 
-const checkers = new WeakMap<JsonObject, z.ZodType>();
-
-/** Why a value is not a valid payload of that type, in a sentence that names the place; undefined if it is valid. */
+/** What is wrong with a value as a payload of that type, each with its place; undefined if it is valid. */
 export async function payloadFinding({ type, schema, xsd }: Payload, value: unknown): Promise<string | undefined> {
   const { data, success } = JSON_OBJECT.safeParse(value);
-  if (!success) return "the payload: it is no object";
-  const finding = misfitOf(schema, data);
-  if (finding !== undefined || xsd === undefined) return finding;
-  const { xsdFinding } = await import("./xsd/judge.ts");
-  return xsdFinding(xsd, type, data);
+  if (!success) return "the payload: it is not an object";
+  const misfits = misfitsIn(schema, data);
+  if (xsd === undefined) return sentenceOf(misfits);
+  const { xsdMisfits } = await import("./xsd/judge.ts");
+  const known = misfits.flatMap(({ path, code }) => (code === "unrecognized_keys" ? [] : [path]));
+  return sentenceOf([...misfits, ...xsdMisfits(xsd, type, data, known)]);
 }
 
 /** The same of a JSON Schema alone. */
-export function misfitOf(schema: JsonObject, value: unknown): string | undefined {
-  const checker = checkers.get(schema) ?? z.fromJSONSchema({ ...schema });
-  checkers.set(schema, checker);
-  const issue = checker.safeParse(value).error?.issues[0];
-  if (issue === undefined) return undefined;
-  const where = issue.path.length === 0 ? "the payload" : `\`${issue.path.join(".")}\``;
-  return `${where} ${misfitSays(issue)}`;
-}
+export const misfitOf = (schema: JsonObject, value: unknown): string | undefined =>
+  sentenceOf(misfitsIn(schema, value));
+
+const sentenceOf = (misfits: readonly Pick<Misfit, "path" | "says">[]): string | undefined =>
+  misfits.length === 0
+    ? undefined
+    : joinFindings(
+        misfits.map(({ path, says }) => `${path.length === 0 ? "the payload" : `\`${path.join(".")}\``} ${says}`),
+      );

@@ -77,9 +77,9 @@ describe("an agent with peers", () => {
       greeter: [bad("a"), bad("b"), bad("c"), "I give up."],
     });
     await say(await open(), { content: text("Greet Ada.") });
-    expect(result(sentTo("greeter")[1])).toMatch(/no payload that shouter takes\. .*loud.* once more/);
+    expect(result(sentTo("greeter")[1])).toMatch(/shouter does not accept this payload\. .*loud.* once more/);
     expect(result(sentTo("greeter")[2])).toContain("Do not try again");
-    expect(result(sentTo("greeter")[3])).toContain("two payloads for shouter did not match");
+    expect(result(sentTo("greeter")[3])).toContain("did not accept two payloads");
     expect(await asked("shouter")).toEqual([]);
   });
 
@@ -146,8 +146,8 @@ describe("an agent with peers", () => {
     const thread = await open("shouter");
     const send = (payloadType: string, payload: object) =>
       post(thread, { content: [{ type: "payload", payloadType, payload: JSON.parse(JSON.stringify(payload)) }] });
-    await expect(send("Order", ADA)).rejects.toThrow("shouter takes payloads of the type Greeting");
-    await expect(send("Greeting", { volume: 12 })).rejects.toThrow("no payload that shouter takes");
+    await expect(send("Order", ADA)).rejects.toThrow("shouter accepts payloads of the type Greeting");
+    await expect(send("Greeting", { volume: 12 })).rejects.toThrow("shouter does not accept this payload");
     await send("Greeting", ADA);
   });
 
@@ -177,7 +177,7 @@ describe("an agent with peers", () => {
     const greeter = loadYaml(GREETER).agents.get(agentName("greeter"));
     const tools = toolset([], await allToolFamilies());
     expect(tools.schemas([toolName("ask_shouter")], greeter)).toMatchObject([{ input: { required: ["name"] } }]);
-    expect(() => tools.schemas([toolName("ask_stranger")], greeter)).toThrow("stranger is no peer of the agent");
+    expect(() => tools.schemas([toolName("ask_stranger")], greeter)).toThrow("stranger is not a peer of the agent");
   });
 
   it("003.25 reads nothing of what went wrong with a peer but that it could not answer", async () => {
@@ -251,7 +251,7 @@ describe("an agent with peers", () => {
     if (greeter === undefined) throw new Error("there is no greeter");
     await expect(peerAnswer(greeter, { payload: ADA, to: "stranger" })).rejects.toThrow("greeter may ask `shouter`");
     await expect(peerAnswer(greeter, { payload: { volume: 1 }, to: "shouter" })).rejects.toThrow(
-      "no payload that shouter takes",
+      "shouter does not accept this payload",
     );
   });
 });

@@ -40,15 +40,15 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
     };
     expect(await refusal("Secret")).toEqual([
       404,
-      expect.stringContaining("these are taken: Greeting (shouter), Order (seller)"),
+      expect.stringContaining("these are accepted: Greeting (shouter), Order (seller)"),
     ]);
     expect(await refusal("Order")).toEqual([
       404,
-      expect.stringContaining("taken by seller and dealer: send it to one of them by name"),
+      expect.stringContaining("accepted by seller and dealer: send it to one of them by name"),
     ]);
     expect(await refusal("Greeting", { nam: "Ada" })).toEqual([
       400,
-      expect.stringContaining("no payload that shouter takes"),
+      expect.stringContaining("shouter does not accept this payload"),
     ]);
     expect(await refusal("Greeting", "Ada")).toEqual([400, expect.stringContaining("a JSON object")]);
     expect(sent).toHaveLength(1);
@@ -63,7 +63,7 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
     expect([sent.code, sent.err]).toEqual([0, ""]);
     expect(sent.out).toContain(" waits on thr_");
     const { code, err } = await run("Order");
-    expect([code, err]).toEqual([3, expect.stringContaining("taken by seller and dealer")]);
+    expect([code, err]).toEqual([3, expect.stringContaining("accepted by seller and dealer")]);
   });
 
   it("from a program", async () => {
@@ -76,6 +76,6 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
     await expect(ask("Secret")).rejects.toMatchObject({ code: "no_listener" });
     await expect(
       app.ask({ contact: "ann", payloadType: "Greeting", payload: ADA, agent: "seller" }).reply(),
-    ).rejects.toThrow("seller takes payloads of the type Order");
+    ).rejects.toThrow("seller accepts payloads of the type Order");
   });
 });

@@ -28,14 +28,15 @@ export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
     if (only !== undefined) {
       const names = takers.map(({ name }) => name).join(" and ");
       throw NO_LISTENER.of(
-        `payloads of the type ${type} are taken by ${names}: send it to one of them by name`,
+        `payloads of the type ${type} are accepted by ${names}: send it to one of them by name`,
         details,
       );
     }
     // Contacts do not learn which agents there are.
     const known = role === "contact" ? "" : entries.map(({ name, payload }) => `${payload?.type} (${name})`).join(", ");
-    const next = known === "" ? "declare it as `payload` of an agent that `entry` names" : `these are taken: ${known}`;
-    throw NO_LISTENER.of(`no agent under \`entry\` takes payloads of the type ${type}; ${next}`, details);
+    const next =
+      known === "" ? "declare it as `payload` of an agent that `entry` names" : `these are accepted: ${known}`;
+    throw NO_LISTENER.of(`no agent under \`entry\` accepts payloads of the type ${type}; ${next}`, details);
   },
 });
 

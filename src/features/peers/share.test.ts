@@ -77,7 +77,7 @@ describe("003.58 what a peer is shown of its caller's conversation", () => {
     const { said, head } = askedOf(sentTo("shouter")[0]);
     expect(said.filter(({ from }) => from === "greeter")).toHaveLength(3);
     expect(said.at(-1)).toMatchObject({ text: "Greet Ada." });
-    expect(head).toContain("the oldest messages left out for lack of room");
+    expect(head).toContain("without the oldest messages, for lack of room");
   });
 
   it("is a summary of its model's, made once for a turn, and a request of it", async () => {

@@ -1,9 +1,9 @@
-import { z } from "zod";
 import { frame } from "../../guard/index.ts";
 import {
   type Json,
   type JsonObject,
-  misfitSays,
+  joinFindings,
+  misfitsIn,
   ownKind,
   type Spoken,
   type StopReason,
@@ -14,7 +14,7 @@ import {
 } from "../../protocol/index.ts";
 import { isTooDear } from "../spending/reserve-call.ts";
 import { soleReply, unansweredOf } from "../variants/batch-turn.ts";
-import { answerAgain, misfit, NOT_JSON, TOO_DEEP, UNFIT, UNKNOWN_KEY } from "../wording.ts";
+import { answerAgain, misfit, NOT_JSON, TOO_DEEP, UNKNOWN_KEY } from "../wording.ts";
 import { limitReached } from "./calls.ts";
 import { inWindow } from "./setup.ts";
 import type { Ending } from "./steps.ts";
@@ -119,22 +119,24 @@ function readOutput(schema: JsonObject, text: string): ReadOutput {
   const json = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
   try {
     const value: Json = JSON.parse(json);
-    const { success, error } = checkerOf(schema).safeParse(value);
-    return success ? { value } : { problem: firstProblem(schema, error) };
+    const misfits = checked(schema, value);
+    return misfits.length === 0 ? { value } : { problem: problemsOf(schema, misfits) };
   } catch (thrown) {
     if (thrown instanceof StrataError) throw thrown;
     return { problem: thrown instanceof SyntaxError ? NOT_JSON : TOO_DEEP };
   }
 }
 
-/** The first problem by the names that the schema itself uses, and no others. */
-function firstProblem(schema: JsonObject, { issues: [issue] }: z.ZodError): string {
-  if (issue === undefined) return UNFIT;
+/** All problems by the names that the schema itself uses, and no others. */
+function problemsOf(schema: JsonObject, misfits: ReturnType<typeof misfitsIn>): string {
   const known = namesIn(schema);
-  const isKnown = issue.path.every((step) => typeof step === "number" || known.has(String(step)));
-  const where = issue.path.length === 0 || !isKnown ? "the value" : JSON.stringify(issue.path.join("."));
-  const isOurs = issue.code !== "unrecognized_keys" && issue.code !== "invalid_key" && isKnown;
-  return misfit(where, isOurs ? misfitSays(issue) : UNKNOWN_KEY);
+  const sentences = misfits.map(({ path, says, code }) => {
+    const isKnown = path.every((step) => typeof step === "number" || known.has(String(step)));
+    const where = path.length === 0 || !isKnown ? "the value" : JSON.stringify(path.join("."));
+    const isOurs = code !== "unrecognized_keys" && code !== "invalid_key" && isKnown;
+    return misfit(where, isOurs ? says : UNKNOWN_KEY);
+  });
+  return joinFindings([...new Set(sentences)]);
 }
 
 function namesIn(schema: Json): ReadonlySet<string> {
@@ -144,16 +146,11 @@ function namesIn(schema: Json): ReadonlySet<string> {
   return new Set([...own, ...below]);
 }
 
-const checkers = new WeakMap<JsonObject, z.ZodType>();
-
-function checkerOf(schema: JsonObject): z.ZodType {
-  const known = checkers.get(schema);
-  if (known !== undefined) return known;
+function checked(schema: JsonObject, value: Json): ReturnType<typeof misfitsIn> {
   try {
-    const made = z.fromJSONSchema({ ...schema });
-    checkers.set(schema, made);
-    return made;
+    return misfitsIn(schema, value);
   } catch (thrown) {
+    if (thrown instanceof RangeError) throw thrown;
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     throw new StrataError(
       "config_invalid",

@@ -1,8 +1,9 @@
 /** Whether a payload matches an XSD: it is written as XML, which libxml2 validates. */
 import { XmlDocument, XmlValidateError, XsdValidator } from "libxml2-wasm";
-import type { Json, JsonObject } from "../../../protocol/index.ts";
+import type { Json, JsonObject, Misfit } from "../../../protocol/index.ts";
+import { exampleOf } from "../example.ts";
 import { xsdExpects, xsdNotBeside, xsdNotThis, xsdNoValue, xsdSays, xsdTooComplex } from "../wording.ts";
-import { PARSE, readXsd, type XsdField, type XsdNode, type XsdTree } from "./read-xsd.ts";
+import { jsonSchemaOf, PARSE, readXsd, withoutChoices, type XsdField, type XsdNode, type XsdTree } from "./read-xsd.ts";
 
 /** An XSD that payloads are judged by. */
 interface Judge {
@@ -34,40 +35,136 @@ export function judgeOf(xsd: string, type: string): Judge {
   }
 }
 
-/** What is wrong with a payload that matches the XSD's JSON Schema, with its place; undefined if nothing is. */
-export function xsdFinding(xsd: string, type: string, payload: JsonObject): string | undefined {
+type Path = readonly string[];
+
+/** How often a payload is corrected and judged again, to find what the first finding hides. */
+const MOST_ROUNDS = 10;
+
+/**
+ * Everything that is wrong with a payload by its XSD, beyond what is known of its JSON Schema. libxml2 skips what follows a misplaced
+ * element: so that element is removed, or the missing one added, and the rest is judged again.
+ */
+export function xsdMisfits(
+  xsd: string,
+  type: string,
+  payload: JsonObject,
+  known: readonly (readonly PropertyKey[])[],
+): readonly Pick<Misfit, "path" | "says">[] {
   const { tree, validator } = judgeOf(xsd, type);
-  const document = XmlDocument.fromString(xmlOf(tree, payload), { option: PARSE });
+  const found: Pick<Misfit, "path" | "says">[] = [];
+  const done: Path[] = known.map((path) => path.map(String));
+  const isDone = (path: Path): boolean => done.some((one) => one.every((step, i) => path[i] === step));
+  let corrected = payload;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const details = detailsOf(validator, xmlOf(tree, corrected));
+    // A pattern that takes too long: what cannot be judged is not let through.
+    if (details === undefined) return [...found, { path: [], says: xsdTooComplex() }];
+    const violations = details.map((detail) => violationOf(tree.node, corrected, detail));
+    found.push(...violations.flatMap(({ place, ...one }) => (isDone(place) ? [] : [one])));
+    done.push(...violations.map(({ place }) => place));
+    const corrections = violations.flatMap(({ place, given }) => (given === undefined ? [] : [{ place, given }]));
+    if (corrections.length === 0) break;
+    // From the end, so that the places in lists stay what they are.
+    for (const { place, given } of corrections.toReversed()) corrected = withAt(corrected, place, given);
+  }
+  return found;
+}
+
+function detailsOf(validator: XsdValidator, xml: string): XmlValidateError["details"] | undefined {
+  const document = XmlDocument.fromString(xml, { option: PARSE });
   try {
     validator.validate(document);
-    return undefined;
+    return [];
   } catch (thrown) {
-    const [detail] = thrown instanceof XmlValidateError ? thrown.details : [];
-    // A pattern that takes too long: what cannot be judged is not let through.
-    if (detail === undefined) return `the payload: ${xsdTooComplex()}`;
-    const { path, node } = resolveXPath(tree.node, detail.xpath ?? "");
-    const where = path.length === 0 ? "the payload" : `\`${path.join(".")}\``;
-    return `${where}: ${ruleOf(node, detail.message)}`;
+    return thrown instanceof XmlValidateError && thrown.details.length > 0 ? thrown.details : undefined;
   } finally {
     document.dispose();
   }
 }
 
-/** `/p:Order/item[2]/sku` as `item`, `1`, `sku`. */
-function resolveXPath(
+interface Violation extends Pick<Misfit, "path" | "says"> {
+  /** The value itself, or what is missing. */
+  readonly place: Path;
+  /** What is put there so that the rest can be judged: an example, or `null` to remove it. */
+  readonly given?: Json;
+}
+
+/** Elements and attributes that libxml2 would have expected. */
+function expectedIn(message: string): readonly string[] {
+  const attribute = /The attribute '([^']+)' is required but missing/.exec(message)?.[1];
+  if (attribute !== undefined) return [`@${attribute}`];
+  const [, names = ""] = /Expected is (?:one of )?\(([^)]*)\)/.exec(message) ?? [];
+  return names.split(",").map((name) => name.replace(/\{[^}]*\}/, "").trim());
+}
+
+function violationOf(
   root: XsdNode,
-  xpath: string,
-): { readonly path: readonly string[]; readonly node: XsdNode | undefined } {
-  const path: string[] = [];
-  let node: XsdNode | undefined = root;
+  payload: JsonObject,
+  { xpath = "", message }: XmlValidateError["details"][number],
+): Violation {
+  const at = resolveXPath(root, xpath);
+  const isMisplaced = / is not expected\./.test(message);
+  const { path, node } = isMisplaced ? at.parent : at;
+  const expected = isMisplaced || /missing/i.test(message) ? expectedIn(message) : [];
+  const inside = valueAt(payload, path);
+  const fields = node?.kind === "object" && isObject(inside) ? node.fields : [];
+  const absent = fields.filter(
+    ({ name, min, choice }) => expected.includes(name) && valueAt(inside, [name]) === undefined && (min > 0 || choice),
+  );
+  const [first] = absent;
+  if (first !== undefined) {
+    const example = exampleOf({ schema: jsonSchemaOf(withoutChoices(first.node)) });
+    const says = xsdExpects(absent.map(({ name }) => name));
+    return { path, says, place: [...path, first.name], given: first.max > 1 ? [example] : example };
+  }
+  const says = ruleOf(at.node, message);
+  return { path: at.path, says, place: at.path, ...(isMisplaced && { given: null }) };
+}
+
+const valueAt = (value: Json | undefined, path: Path): Json | undefined =>
+  path.reduce<Json | undefined>(
+    (inside, step) =>
+      Array.isArray(inside)
+        ? inside[Number(step)]
+        : isObject(inside) && Object.hasOwn(inside, step)
+          ? inside[step]
+          : undefined,
+    value,
+  );
+
+/** The payload with another value at that place, or without it. */
+function withAt(payload: JsonObject, path: Path, given: Json): JsonObject {
+  const changed = (inside: Json | undefined, [step = "", ...rest]: Path): Json => {
+    const next = valueAt(inside, [step]);
+    const value = rest.length === 0 ? given : changed(next, rest);
+    if (Array.isArray(inside))
+      return inside.flatMap((one, i) => (i !== Number(step) ? [one] : value === null ? [] : [value]));
+    const others = Object.entries(isObject(inside) ? inside : {}).filter(([key]) => key !== step);
+    return Object.fromEntries([...others, ...(value === null ? [] : [[step, value] as const])]);
+  };
+  const whole = path.length === 0 ? payload : changed(payload, path);
+  return isObject(whole) ? whole : payload;
+}
+
+interface Place {
+  readonly path: Path;
+  readonly node: XsdNode | undefined;
+}
+
+/** `/p:Order/item[2]/sku` as `item`, `1`, `sku`, and what it is in. */
+function resolveXPath(root: XsdNode, xpath: string): Place & { readonly parent: Place } {
+  let parent: Place = { path: [], node: root };
+  let here: Place = parent;
   for (const step of xpath.split("/").slice(2)) {
     const [, at = "", local = "", n = "1"] = /^(@?)(?:[^:]*:)?([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? [];
+    const { node }: Place = here;
     const field: XsdField | undefined =
       node?.kind === "object" ? node.fields.find(({ name }) => name === `${at}${local}`) : undefined;
-    path.push(`${at}${local}`, ...(field !== undefined && field.max > 1 ? [String(Number(n) - 1)] : []));
-    node = field?.node;
+    const index = field !== undefined && field.max > 1 ? [String(Number(n) - 1)] : [];
+    parent = here;
+    here = { path: [...parent.path, `${at}${local}`, ...index], node: field?.node };
   }
-  return { path, node };
+  return { ...here, parent };
 }
 
 /** The broken rule, in the XSD's words: libxml2's message repeats the value, which may come from somebody else. */
@@ -75,9 +172,6 @@ function ruleOf(node: XsdNode | undefined, message: string): string {
   const facet = /\[facet '(\w+)'\]/.exec(message)?.[1];
   const allowed = facet !== undefined && node?.kind === "value" ? (node.facets[facet] ?? []) : [];
   if (facet !== undefined && allowed.length > 0) return xsdSays(facet, allowed);
-  const expected = /Expected is \(? ?([^.]*?) ?\)?\.\s*$/.exec(message)?.[1];
-  const names = expected?.replace(/\{[^}]*\}/g, "").replace(/^one of \( ?/, "one of ");
-  if (names) return xsdExpects(names.trim());
   if (/ is not expected\./.test(message)) return xsdNotBeside();
   return node?.kind === "value" ? xsdNoValue(node.type) : xsdNotThis();
 }
@@ -104,7 +198,7 @@ export function xmlOf({ root, namespace, node }: XsdTree, payload: JsonObject): 
   return element(`${prefix(true)}${root}`, node, payload, head);
 }
 
-const isObject = (value: Json): value is JsonObject =>
+const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Also without what XML cannot hold. */
