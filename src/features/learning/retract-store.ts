@@ -6,6 +6,7 @@ import { DIGEST_CHANNEL } from "./config.ts";
 interface SourceRow extends ContactScope {
   readonly origin: string;
   readonly place: number;
+  readonly turn: TurnId;
   readonly lesson: string;
   readonly situation: Digest;
   readonly wrong: Digest;
@@ -88,13 +89,17 @@ const WITHOUT_RULES = `select turn.id from turn join thread on thread.org = turn
 /** Lessons are derived again from the record: whether a word was a contact's own, and which lessons are one, may be otherwise now. */
 export async function retractLearning(tx: Tx, retracting: Retracting): Promise<void> {
   const agents = new Set<AgentName>();
-  for (const { scope, since, turns } of retracting.lineages()) {
-    const gone = await taughtIn(tx, scope, turns);
-    for (const { origin, place, situation, wrong, instead, link } of gone) {
-      retracting.blank(scope, [situation, wrong, instead]);
+  for (const { scope, since, turns, whole } of retracting.lineages()) {
+    const taught = await taughtIn(tx, scope, turns);
+    for (const { situation, wrong, instead } of taught) retracting.blank(scope, [situation, wrong, instead]);
+    // A turn that only read what became of a retracted one still teaches: its lesson keeps its id until it is derived again.
+    for (const { turn } of taught)
+      if (!whole.has(turn)) retracting.drop(scope, { table: "lesson_source", column: "turn", value: turn });
+    if (taught.length > 0) agents.add(scope.agent);
+    const gone = taught.filter(({ turn }) => whole.has(turn));
+    for (const { origin, place, link } of gone) {
       retracting.undo(link);
       await tx.run(plain(FORGET, scope.org, scope.agent, scope.contact, origin, place));
-      agents.add(scope.agent);
     }
     for (const lesson of new Set(gone.map((one) => one.lesson))) await withoutDismissal(tx, retracting, scope, lesson);
     const later = `select count(*) from lesson_source where org = ? and agent = ? and contact = ? and at >= ?`;

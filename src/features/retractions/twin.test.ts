@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { EVERYTHING, onEachDatabase } from "../../store/index.contract.ts";
-import { randomSteps, twins } from "./twin.contract.ts";
+import { randomSteps, type Step, twins } from "./twin.contract.ts";
 
 /** How many runs in each database; `checks/unlearn.ts` makes any number. */
 const RUNS = 2;
@@ -16,5 +16,17 @@ onEachDatabase("unlearning", [...(await allParts()), EVERYTHING], (open) => {
       expect(is, `seed ${seed}, step ${retracted}`).toEqual(would);
       expect([seed, inRecord, inRequests, problems]).toEqual([seed, false, false, []]);
     }
+  });
+
+  it("28.9 a lesson stays dismissed whose turn had only read what became of the retracted turn's draft", async () => {
+    const edited = (step: number, pick: number): readonly Step[] => [
+      { do: "say", contact: "bob", kind: "price", pick },
+      { do: "decide", of: step, how: "edit", pick },
+    ];
+    const steps: readonly Step[] = [...edited(0, 1), ...edited(2, 7), { do: "dismiss", pick: 7 }];
+    const { is, would, inRecord, problems } = await twins(open, EVERYTHING, steps, 0);
+    expect(would.lessons).toMatchObject([{ state: "dismissed" }]);
+    expect(is).toEqual(would);
+    expect([inRecord, problems]).toEqual([false, []]);
   });
 });
