@@ -181,7 +181,7 @@ export interface NewApproval {
   readonly answers?: CallId;
   /** When a question must be answered, in milliseconds since 1970; none for a call that is approved or denied. */
   readonly due?: number;
-  /** How it is decided, where another person than an operator does. It is said once, and not stored. */
+  /** How it is decided, where another person than an operator does. It is derived from the tool, and not stored. */
   readonly decidedWith?: string;
 }
 

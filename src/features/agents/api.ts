@@ -19,7 +19,7 @@ import {
   REPLAY,
   recordAct,
 } from "../../turn/index.ts";
-import { APPROVAL_STORE } from "../approvals/index.ts";
+import { APPROVAL_STORE, withDecision } from "../approvals/index.ts";
 import { isOwnReport, OUTBOX_STORE } from "../deliveries/index.ts";
 import { draftCounts } from "../drafts/index.ts";
 import type { LifeApi, LifeView } from "../life/api.ts";
@@ -171,11 +171,14 @@ function attention(
       const everybody = { ...owner, contact: null };
       const asked = await parts.store.part(APPROVAL_STORE).approvals(everybody, { status: "waiting" }, 100);
       const questions = asked.filter(({ due }) => due !== undefined);
+      const calls = asked.filter(({ due }) => due === undefined);
+      const [decidedWith] = calls.flatMap((one) => withDecision(parts, one).decidedWith ?? []);
       const late = questions.filter(({ due = 0 }) => due < parts.clock.recorded());
       const { drafts, overdue } = await draftCounts(parts, access.agent);
       return {
         agent: owner.agent,
-        approvals: asked.length - questions.length,
+        approvals: calls.length,
+        ...(decidedWith !== undefined && { decidedWith }),
         escalations: { open: questions.length, overdue: late.length },
         drafts: { open: drafts, overdue },
         proposals: counts.reduce((sum, { proposals }) => sum + proposals, 0),

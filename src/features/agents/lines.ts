@@ -143,8 +143,12 @@ export function attentionLines(of: Attention): readonly string[] {
 export const selfChangeLines = (of: Attention): readonly string[] => [...waitingTextLines(of), ...editedTextLines(of)];
 
 /** Says that the agent asks for permission. `doctor` has its own line for it. */
-export const askedLines = ({ agent, approvals }: Attention): readonly string[] =>
-  approvals === 0 ? [] : [waitingLine(agent, { open: approvals, overdue: 0 }, ["call", "approval"])];
+export function askedLines({ agent, approvals, decidedWith }: Attention): readonly string[] {
+  if (approvals === 0) return [];
+  const line = waitingLine(agent, { open: approvals, overdue: 0 }, ["call", "approval"]);
+  if (decidedWith === undefined) return [line];
+  return [`${line}; ${approvals === 1 ? "it" : "the newest for a member"} is decided with ${decidedWith}`];
+}
 
 /** That questions and drafts of an agent wait for a person. */
 export const personLines = ({ agent, escalations, drafts }: Attention): readonly string[] => [
@@ -239,6 +243,10 @@ export const ATTENTION = z
   .object({
     agent: z.string(),
     approvals: z.number().describe("calls that wait for a person's decision, at most 100"),
+    decidedWith: z
+      .string()
+      .optional()
+      .describe("how the newest of these is decided that waits for another person than an operator"),
     escalations: WAITING.describe("its questions to a person"),
     drafts: WAITING.describe("its replies that wait for a person"),
     proposals: z.number(),

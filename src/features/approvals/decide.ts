@@ -70,6 +70,14 @@ export async function approvalOf(parts: Parts, actor: Allowed<"view">, id: Appro
   );
 }
 
+/** The same, with how it is decided while it waits and another person than an operator decides. */
+export function withDecision({ agents, tools }: Pick<Parts, "agents" | "tools">, approval: Approval): Approval {
+  const { id, scope, tool: name, status } = approval;
+  const agent = agents.all.find((one) => one.org === scope.org && one.name === scope.agent);
+  const tool = status === "waiting" && agent?.tools.includes(name) ? tools.get(name) : undefined;
+  return tool?.decidedWith === undefined ? approval : { ...approval, decidedWith: tool.decidedWith(id) };
+}
+
 /**
  * Decides about a call. If approved, it runs once and now, as the agent that requested it, and its result is stored with the decision.
  * In any case the thread gets an event for the agent, which its next turn handles.

@@ -17,7 +17,7 @@ import { featureApi, newestOf, type Parts, reach, type Whose } from "../../turn/
 import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
-import { approvalOf, decide, type Verdict } from "./decide.ts";
+import { approvalOf, decide, type Verdict, withDecision } from "./decide.ts";
 import { ALREADY_DECIDED, NOT_FOUND } from "./decision-store.ts";
 import { ESCALATION_API, ESCALATIONS, escalationApi } from "./escalation.ts";
 import { STEPS } from "./steps.ts";
@@ -44,6 +44,10 @@ export const APPROVAL = z
     decidedById: DONE_BY.byId,
     note: z.string().optional(),
     outcome: z.object({ text: z.string(), failed: z.boolean() }).optional(),
+    decidedWith: z
+      .string()
+      .optional()
+      .describe("commands and routes with which it is decided, while it waits for another person than an operator"),
   })
   .meta({ id: "Approval", description: "A tool call that waits or waited for a person's decision." });
 
@@ -167,7 +171,7 @@ const OPERATIONS: readonly Operation[] = [
 
 /** The same for people. */
 export function approvalLines(
-  { id, scope, tool, input, status, askedAt, note, outcome, ...decided }: ApprovalView,
+  { id, scope, tool, input, status, askedAt, note, outcome, decidedWith, ...decided }: ApprovalView,
   style: Style,
 ) {
   const { decidedBy: by, decidedById: byId } = decided;
@@ -176,6 +180,7 @@ export function approvalLines(
   return [
     ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
     ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),
+    ...(decidedWith === undefined ? [] : setIn(`decided with ${decidedWith}`, { first: "  ", more: "    " }, style)),
     ...(note === undefined ? [] : setIn(note, { first: "  note: ", more: "    " }, style)),
     ...(status === "approved"
       ? [`  no result is recorded: if it is not running, check what it should have changed, then ${resolving(id)}`]
@@ -188,6 +193,7 @@ const came = ({ failed }: { readonly failed: boolean }): string => (failed ? "fa
 
 const resolving = (id: string): string => `\`strata approval resolve ${id} --note TEXT\``;
 
+export { withDecision } from "./decide.ts";
 export { ESCALATION_API, type EscalationApi, openQuestions } from "./escalation.ts";
 export { APPROVAL_STORE } from "./store.ts";
 export { ESCALATE, QUESTION } from "./tools.ts";
@@ -254,7 +260,10 @@ export function approvalApi(parts: Parts): ApprovalApi {
   const acting = new Set<ApprovalId>();
   const { approvals } = parts.store.part(APPROVAL_STORE);
   return {
-    approvals: async (actor, scope, filter, limit) => approvals(await reach(parts, actor, scope), filter, limit),
+    approvals: async (actor, scope, filter, limit) => {
+      const found = await approvals(await reach(parts, actor, scope), filter, limit);
+      return found.map((one) => withDecision(parts, one));
+    },
     newestApprovals: (actor, { statuses, ...whose }) => {
       const { after } = whose;
       const about = "calls";
@@ -262,10 +271,12 @@ export function approvalApi(parts: Parts): ApprovalApi {
         { about, after },
       ];
       const find = async (scope: Scope): Promise<readonly Approval[]> =>
-        (await Promise.all(filters.map((filter) => approvals(scope, filter, whose.limit)))).flat();
+        (await Promise.all(filters.map((filter) => approvals(scope, filter, whose.limit))))
+          .flat()
+          .map((one) => withDecision(parts, one));
       return newestOf(parts, actor, whose, { find, position: ({ askedAt: at, id }) => ({ at, id }) });
     },
-    approval: (actor, id) => approvalOf(parts, actor, id),
+    approval: async (actor, id) => withDecision(parts, await approvalOf(parts, actor, id)),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     decideOwn: async (actor, id, verdict, check) => {
       check(await approvalOf(parts, actor, id));

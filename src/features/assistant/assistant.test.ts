@@ -6,10 +6,12 @@ import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
 import { openApp } from "../../app.ts";
 import { type Script, scripted } from "../../models/index.ts";
+import { styleOf } from "../../print/index.ts";
 import { actorId, agentName, allow, contactId, type Json, type Request, untrusted } from "../../protocol/index.ts";
 import { tablesOfToday } from "../../store/index.contract.ts";
 import { collect } from "../../turn/index.contract.ts";
-import { APPROVAL_API } from "../approvals/index.ts";
+import { AGENT_API, askedLines } from "../agents/index.ts";
+import { APPROVAL, APPROVAL_API, approvalLines } from "../approvals/index.ts";
 import { DRAFT_API } from "../drafts/index.ts";
 import { MEMORY_API } from "../memories/index.ts";
 import { MESSAGE_API } from "../messages/index.ts";
@@ -229,6 +231,15 @@ function session(database: () => Promise<string | undefined>): void {
       .use(APPROVAL_API)
       .newestApprovals(on.actor("bob"), { statuses: ["waiting"], limit: 9 });
     expect(on.told.join("\n")).toContain(`waits for a person: \`strata assistant confirm ${asked?.id}\``);
+    // Whoever looks at what waits reads the same.
+    const listed = APPROVAL.parse(asked);
+    expect(approvalLines(listed, styleOf({}, { env: {} })).join("\n")).toContain(
+      `\`strata assistant confirm ${asked?.id}\``,
+    );
+    const [waiting] = await on.app.runtime.use(AGENT_API).attention(on.app.operator, agentName("aide"));
+    expect(waiting && askedLines(waiting)).toEqual([
+      expect.stringContaining(`\`strata assistant confirm ${asked?.id}\``),
+    ]);
     const confirm = FEATURE.operations.find(({ name }) => name === "assistant.confirm");
     const word = (who: ReturnType<typeof on.actor>) =>
       confirm?.run(
