@@ -64,6 +64,7 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
   },
   models: {
     mediaOmitted: [[["image/png"]], [["image/png", "application/pdf"]]],
+    toolsLoaded: [[["refund"]], [["cancel_order", "refund"]]],
     introduction: [[true], [false]],
     missingArguments: [["price", ["`repair`", "`count`"], '{"repair": "tyre", "count": 1}']],
     noToolFor: [["memory_search"]],

@@ -286,6 +286,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   },
   "features/defer": {
     described: [[["cancel_order", "find_order"]]],
+    describedNative: [[["cancel_order", "find_order"]]],
     found: [[1], [3]],
     nothingFound: [[["cancel_order", "find_order"]]],
   },

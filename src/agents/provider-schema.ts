@@ -87,6 +87,12 @@ export const MODEL_CARD = z.strictObject({
     .describe(
       "How the tail, the live layers of one turn, is sent: in a message that the provider removes (`turn-scoped`), at the end until the next request (`ephemeral`), or as changed lines that stay (`delta`).",
     ),
+  loadsTools: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether its API loads deferred tools into a running conversation, so that the model calls them by their own names (Anthropic's and OpenAI's can). Default for unknown models: no, and `more_tools` calls them.",
+    ),
   reasoningBoundToHistory: z
     .boolean()
     .optional()

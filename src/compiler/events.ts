@@ -193,7 +193,7 @@ export function frameResult(
   whole: number,
   count: CountTokens,
 ): ResultPart {
-  const { text, failed } = answer;
+  const { text, failed, loads } = answer;
   const { media, notes, room } = mediaWithin(answer, whole, count);
   const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
   const cutTo = (beginning: string) => {
@@ -206,11 +206,20 @@ export function frameResult(
   const said = fits ? framed : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
   // The frame holds the tool's whole text; the notes come after it.
   const sent = notes.length === 0 ? said : trusted([said, ...notes].join("\n"));
-  return { type: "result", id: call.id, tool: call.tool, text: sent, failed, ...(media.length > 0 && { media }) };
+  return {
+    type: "result",
+    id: call.id,
+    tool: call.tool,
+    text: sent,
+    failed,
+    // What was cut does not show them whole.
+    ...(loads && fits && { loads }),
+    ...(media.length > 0 && { media }),
+  };
 }
 
 /** A tool's answer. */
-interface AnsweredTool extends Pick<ToolOutcome, "text" | "failed" | "media"> {
+interface AnsweredTool extends Pick<ToolOutcome, "text" | "failed" | "media" | "loads"> {
   /** Media types that the model's API takes in a result. Default: all. */
   readonly takes?: readonly string[];
 }

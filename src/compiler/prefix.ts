@@ -22,7 +22,12 @@ import { countTools } from "./tokens.ts";
 function orderTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return [...tools]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, description, input }) => ({ name, description, input: JSON.parse(canonicalJson(input)) }));
+    .map(({ name, description, input, deferred }) => ({
+      name,
+      description,
+      input: JSON.parse(canonicalJson(input)),
+      ...(deferred && { deferred }),
+    }));
 }
 
 /** The ledger's entry of the tools. */

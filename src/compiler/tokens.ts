@@ -9,6 +9,7 @@ import {
   never,
   type Request,
   type ResultPart,
+  shownTools,
   type ToolSchema,
   type TranscriptMessage,
   type Trust,
@@ -58,9 +59,9 @@ export const mediaTokens = ({ type, data }: ImagePart | FilePart): number =>
 
 export const mediaBytes = ({ data }: Pick<FilePart, "data">): number => Math.floor((data.length * 3) / 4);
 
-/** Tokens of the tools as they are declared to the provider. */
+/** Tokens of the tools as they are declared to the provider; those that are not shown cost nothing. */
 export function countTools(tools: readonly ToolSchema[], count: CountTokens): number {
-  return tools.reduce(
+  return shownTools(tools).reduce(
     (sum, tool) => sum + count(tool.name) + count(tool.description) + count(JSON.stringify(tool.input)) + 2 * AROUND,
     0,
   );

@@ -23,12 +23,15 @@ import {
   type ResultPart,
   StrataError,
   type SystemBlock,
+  shownTools,
   type TailPart,
+  type ToolName,
   type ToolSchema,
   toolName,
   type UserPart,
 } from "../protocol/index.ts";
 import type { Dialect } from "./dialect.ts";
+import { loading } from "./loading.ts";
 import { mediaOmitted, NO_TOOL as NO_TOOL_DESCRIPTION } from "./wording.ts";
 
 type Lifetime = Breakpoint["lifetime"];
@@ -41,9 +44,10 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
   const { parameters } = request;
   const tools = offered(request, dialect);
   checkBreakpoints(request);
+  const deferred = new Map(request.prefix.tools.flatMap((tool) => (tool.deferred ? [[tool.name, tool] as const] : [])));
   const prompt = [
     ...systemMessages(request, dialect),
-    ...merged(withTail(conversation(request, dialect), request.tail, dialect), dialect),
+    ...merged(withTail(conversation(request, { ...dialect, deferred }), request.tail, dialect), dialect),
   ];
   return {
     prompt: dialect.userTexts === "joined" ? prompt.map(joined) : prompt,
@@ -74,8 +78,9 @@ function lengths(
   return { maxOutputTokens: maxTokens, reasoning: level === "off" ? "none" : level };
 }
 
-function offered({ prefix, messages }: Request, { callsNeedTools }: Dialect): readonly ToolSchema[] {
-  if (prefix.tools.length > 0 || callsNeedTools === undefined) return prefix.tools;
+function offered({ prefix, messages }: Request, { callsNeedTools, loading }: Dialect): readonly ToolSchema[] {
+  const tools = loading === "reference" ? prefix.tools : shownTools(prefix.tools);
+  if (tools.length > 0 || callsNeedTools === undefined) return tools;
   return messages.some(({ role }) => role === "tool") ? [NO_TOOL] : [];
 }
 
@@ -107,7 +112,12 @@ const systemMessages = ({ prefix, breakpoints }: Request, dialect: Dialect): Lan
     return isBlank(block.text) ? [] : [{ role: "system", content: block.text, ...options(dialect, lifetime) }];
   });
 
-function conversation(request: Request, dialect: Dialect): LanguageModelV4Message[] {
+/** How a request's messages are written, which may load its deferred tools. */
+interface Writing extends Dialect {
+  readonly deferred: ReadonlyMap<ToolName, ToolSchema>;
+}
+
+function conversation(request: Request, dialect: Writing): LanguageModelV4Message[] {
   const marked = messageBreakpoints(request, dialect);
   const mapped = request.messages.flatMap((message, index) => {
     const one =
@@ -178,7 +188,7 @@ function lifetimeAt(
 
 function toMessage(
   message: Exclude<Message, { role: "system" }>,
-  dialect: Dialect,
+  dialect: Writing,
   lifetime: Lifetime | undefined,
 ): LanguageModelV4Message {
   switch (message.role) {
@@ -270,9 +280,11 @@ function toFile(part: ImagePart | FilePart): LanguageModelV4FilePart {
   };
 }
 
-function toResult(part: ResultPart, dialect: Dialect, lifetime: Lifetime | undefined): LanguageModelV4ToolResultPart {
+function toResult(part: ResultPart, dialect: Writing, lifetime: Lifetime | undefined): LanguageModelV4ToolResultPart {
   const marked = options(dialect, lifetime);
   const answer = { type: "tool-result", toolCallId: part.id, toolName: part.tool } as const;
+  const loaded = (part.loads ?? []).flatMap((name) => dialect.deferred.get(name) ?? []);
+  if (loaded.length > 0 && dialect.loading !== undefined) return { ...answer, ...loading(loaded, dialect, marked) };
   const { media, text } = resultMedia(part, dialect);
   if (dialect.results === "blocks")
     return { ...answer, output: { type: "content", value: [{ type: "text", text, ...marked }, ...media] } };
@@ -288,13 +300,14 @@ function resultMedia({ text, media = [] }: ResultPart, { resultMedia: taken = []
   return { media: sent.map(toFile), text: missing.length === 0 ? text : `${text}\n${mediaOmitted(missing)}` };
 }
 
-const toTool = (tool: ToolSchema, { strict }: Dialect): LanguageModelV4FunctionTool => ({
+const toTool = (tool: ToolSchema, { provider, strict }: Dialect): LanguageModelV4FunctionTool => ({
   type: "function",
   name: tool.name,
   description: tool.description,
   // Our schemas are JSON Schema by promise of `ToolSchema`; the types of JSON and of JSON Schema do not know each other.
   inputSchema: tool.input as JSONSchema7,
   ...(strict !== undefined && { strict }),
+  ...(tool.deferred && { providerOptions: { [provider]: { deferLoading: true } } }),
 });
 
 /** A part's own metadata, and its breakpoint if it has one. */

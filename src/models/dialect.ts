@@ -31,6 +31,11 @@ export interface Dialect {
   readonly turnScoped?: SharedV4ProviderOptions[string];
   /** Such text is an option of the call instead, which the provider appends behind the conversation for this request alone. */
   readonly turnScopedOption?: true;
+  /**
+   * How a result loads deferred tools: by their names, with all of them declared to the provider, or by their definitions behind the result.
+   * Omitted if it cannot: then the result's text has their schemas, and nothing declares them.
+   */
+  readonly loading?: "reference" | "definition";
   /** Options of each tool; omitted if the provider by default accepts a schema unchanged. */
   readonly strict?: false;
   /**
@@ -53,6 +58,7 @@ const ANTHROPIC: Dialect = {
   results: "flagged",
   resultMedia: [...PICTURES, "application/pdf"],
   turnScoped: { clearAt: "next_user_message" },
+  loading: "reference",
   reasoning: "added",
   call: (request) =>
     withBudget(request, "anthropic", (budgetTokens) => ({ thinking: { type: "enabled", budgetTokens } })),
@@ -69,6 +75,8 @@ const OPENAI: Dialect = {
   results: "blocks",
   resultMedia: [...PICTURES, "application/pdf"],
   strict: false,
+  // Its own search would show the name and description of each deferred tool from the start.
+  loading: "definition",
   // The long lifetime, which has Anthropic's name, is twelve hours here.
   breakpoint: (lifetime) => ({
     promptCacheBreakpoint: { mode: "explicit", ...(lifetime === "1h" && { ttl: "12h" }) },

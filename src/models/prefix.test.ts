@@ -9,6 +9,7 @@ import {
   type ResultPart,
   spoken,
   type TailPart,
+  type ToolSchema,
   toolName,
   trusted,
   type UserPart,
@@ -64,7 +65,10 @@ const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
 /** A reply, and what follows it: the answers to its calls, or what the contact writes next. */
 const round = fc.record({
   said: fc.array(assistantPart, { minLength: 1, maxLength: 5 }),
-  answers: fc.array(fc.record({ text: anyText, failed: fc.boolean() }), { minLength: 5, maxLength: 5 }),
+  answers: fc.array(fc.record({ text: anyText, failed: fc.boolean(), loads: fc.boolean() }), {
+    minLength: 5,
+    maxLength: 5,
+  }),
   next: userParts,
 });
 type Round = typeof round extends fc.Arbitrary<infer R> ? R : never;
@@ -74,7 +78,9 @@ function messagesOf({ said, answers, next }: Round, nth: number): Message[] {
   const results = parts.flatMap((part, i): ResultPart[] => {
     const answer = answers[i];
     if (part.type !== "call" || answer === undefined) return [];
-    return [{ type: "result", id: part.id, tool: part.tool, text: trusted(answer.text), failed: answer.failed }];
+    const { text, failed } = answer;
+    const loads = answer.loads && !failed && { loads: [toolName("refund"), toolName("unknown")] };
+    return [{ type: "result", id: part.id, tool: part.tool, text: trusted(text), failed, ...loads }];
   });
   const follows: Message = results.length > 0 ? { role: "tool", parts: results } : { role: "user", parts: next };
   return [{ role: "assistant", parts }, follows];
@@ -82,6 +88,8 @@ function messagesOf({ said, answers, next }: Round, nth: number): Message[] {
 
 const tailOf = (texts: readonly string[]): TailPart[] =>
   texts.map((one) => ({ layer: layerId("state"), text: trusted(TAIL + one) }));
+
+const REFUND: ToolSchema = { name: toolName("refund"), description: "Refunds.", input: { type: "object" } };
 
 /** The requests of one epoch: each turn and each tool round is one; tails and breakpoints differ from one to the next. */
 const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =>
@@ -104,11 +112,12 @@ const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =
           : [];
       const steps = rounds.map((one, n) => [...cleared(n), ...messagesOf(one, n)]);
       const { prefix } = sampleRequest("");
+      const deferred = { ...REFUND, deferred: true } as const;
       const blocks = system.map((one) => ({ scope: "agent", text: trusted(one), layers: [] }) as const);
       return [...rounds.keys(), rounds.length].map((n) => {
         const messages: Message[] = [{ role: "user", parts: first }, ...steps.slice(0, n).flat()];
         return {
-          prefix: { tools: tools ? prefix.tools : [], system: blocks },
+          prefix: { tools: tools ? [...prefix.tools, deferred] : [], system: blocks },
           messages,
           tail: tailAt(n),
           breakpoints: (breakpoints[n] ?? []).map(([place, lasts]) =>

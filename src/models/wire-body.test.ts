@@ -1,7 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { type Message, type Request, type ResultPart, spoken, toolName, trusted } from "../protocol/index.ts";
+import {
+  type Message,
+  type Request,
+  type ResultPart,
+  spoken,
+  type ToolSchema,
+  toolName,
+  trusted,
+} from "../protocol/index.ts";
 import { openModel, wireBody } from "./index.ts";
 import { localServer, refused } from "./local-server.contract.ts";
 import { contactText, failureOf, sampleRequest } from "./model.contract.ts";
@@ -35,6 +43,16 @@ const answers: Extract<Message, { role: "tool" }> = {
     },
     { type: "result", id: "toolu_2", tool, text: trusted("The input must be an object with a word."), failed: true },
   ],
+};
+const FINDER: ToolSchema = {
+  name: toolName("more_tools"),
+  description: "Finds your further tools: refund.",
+  input: { type: "object", properties: { find: { type: "string" } }, required: ["find"] },
+};
+const REFUND: ToolSchema = {
+  name: toolName("refund"),
+  description: "Refunds an order.",
+  input: { type: "object", properties: { order: { type: "string" } }, required: ["order"] },
 };
 const state = { layer: "state", text: trusted("# Layer 8 · state\nIt is Saturday.") } as Request["tail"][number];
 
@@ -90,6 +108,37 @@ const kept: Readonly<Record<string, Request>> = {
     parameters: { maxTokens: 16_000, reasoning: { level: "medium", tokens: 8_000 } },
   }),
   "thinking-off": sampleRequest("Hello", { parameters: { maxTokens: 16_000, reasoning: { level: "off" } } }),
+  // Those that the provider loads itself come where they were found; any other gets the text with their schemas.
+  "deferred-tools": sampleRequest("", {
+    prefix: { tools: [FINDER, { ...REFUND, deferred: true }], system: [] },
+    messages: [
+      hello,
+      { role: "assistant", parts: [{ type: "call", id: "toolu_1", tool: FINDER.name, input: { find: "refund" } }] },
+      {
+        role: "tool",
+        parts: [
+          {
+            ...{ type: "result", id: "toolu_1", tool: FINDER.name, failed: false, loads: [REFUND.name] },
+            text: trusted(`[result operator]\n| Found 1 tool.\n| ${JSON.stringify(REFUND)}`),
+          },
+        ],
+      },
+      { role: "assistant", parts: [{ type: "call", id: "toolu_2", tool: REFUND.name, input: { order: "A1" } }] },
+      {
+        role: "tool",
+        parts: [
+          {
+            type: "result",
+            id: "toolu_2",
+            tool: REFUND.name,
+            text: trusted("[result contact]\n| done"),
+            failed: false,
+          },
+        ],
+      },
+    ],
+    breakpoints: [2, 4].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
+  }),
   bare: sampleRequest("Hello", { prefix: { tools: [], system: [] } }),
 };
 

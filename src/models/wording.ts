@@ -6,6 +6,10 @@ export const NO_TOOL = "Placeholder for removed tools; do not call.";
 export const mediaOmitted = (types: readonly string[]): string =>
   `(Omitted: ${types.join(", ")}; this model's API does not accept ${types.length === 1 ? "it" : "them"} in tool results.)`;
 
+/** The result of a search for tools, for a provider that gets their definitions itself. */
+export const toolsLoaded = (names: readonly string[]): string =>
+  `Found ${names.join(", ")}. From here on, you can call ${names.length === 1 ? "it" : "them"} by name.`;
+
 /** What the rehearsal says of itself once in each answer, and what its other sentences begin with. */
 export const NOTE = "(Rehearsal model: no language model is connected.)";
 export const INTRODUCES = "I am Strata's rehearsal model.";

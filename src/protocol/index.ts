@@ -233,6 +233,7 @@ export {
   type Request,
   type Sampling,
   type SystemBlock,
+  shownTools,
   type TailPart,
   type TailPlace,
   type TailPlan,

@@ -64,6 +64,8 @@ export interface ResultPart {
   readonly tool: ToolName;
   readonly text: Framed | Trusted;
   readonly failed: boolean;
+  /** Tools whose schemas the text shows. A provider that loads tools itself is given their names or definitions instead of the text. */
+  readonly loads?: readonly ToolName[];
   /** Pictures and files that came with it. If a provider accepts none in a result, a line says so instead. */
   readonly media?: readonly (ImagePart | FilePart)[];
 }

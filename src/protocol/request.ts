@@ -9,7 +9,13 @@ export interface ToolSchema {
   readonly name: ToolName;
   readonly description: string;
   readonly input: JsonObject;
+  /** Declared to the provider, but shown to the model only once a result loads it (`loads`): no token of the request until then. */
+  readonly deferred?: true;
 }
+
+/** Those of a prefix's tools that the model is shown from the start. */
+export const shownTools = (tools: readonly ToolSchema[]): readonly ToolSchema[] =>
+  tools.some(({ deferred }) => deferred) ? tools.filter(({ deferred }) => !deferred) : tools;
 
 /** The layers of one scope, rendered. Only trusted text: nothing else fits the type. */
 export interface SystemBlock {

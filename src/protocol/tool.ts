@@ -101,6 +101,8 @@ export interface ToolOutcome {
   readonly trust?: Trust;
   /** A reply to one of the turn's senders; it is sent with the turn's commit. */
   readonly reply?: SenderReply;
+  /** The tools whose schemas the text shows. Only the tool that finds them sets it. */
+  readonly loads?: readonly ToolName[];
 }
 
 /** The tool of agents with `inbox: batch`. */
@@ -117,6 +119,8 @@ export interface ToolReader {
   readonly layers: readonly Layer[];
   /** Tools that are found through another one. Default: none. */
   readonly defer?: readonly string[];
+  /** Its model's provider loads found tools itself: they are then called by their own names. */
+  readonly loadsTools?: boolean;
 }
 
 /** A call of a tool that was made through another tool: everything that holds for the tool holds for it. */

@@ -1,4 +1,11 @@
-import { type Breakpoint, type CountTokens, hasEarlier, type Message, type Request } from "../protocol/index.ts";
+import {
+  type Breakpoint,
+  type CountTokens,
+  hasEarlier,
+  type Message,
+  type Request,
+  shownTools,
+} from "../protocol/index.ts";
 import type { ModelCard } from "./cards.ts";
 import { longer, type PlannedLifetimes, SHORT } from "./lifetimes.ts";
 
@@ -81,7 +88,10 @@ function newestKept({ messages, tail = [] }: PlanInput, cache: ModelCard["cache"
 
 /** Whether enough tokens precede a place for it to be cached. Counts from the beginning, and only as far as needed. */
 function keeping({ prefix, messages }: Pick<Request, "prefix" | "messages">, { card, count }: Planning) {
-  let tokens = prefix.tools.reduce((sum, tool) => sum + count(tool.description) + count(JSON.stringify(tool.input)), 0);
+  let tokens = shownTools(prefix.tools).reduce(
+    (sum, tool) => sum + count(tool.description) + count(JSON.stringify(tool.input)),
+    0,
+  );
   const enough = (): boolean => tokens >= card.minimumPrefix;
   const firstBlock = prefix.system.findIndex(({ text }) => {
     tokens += count(text);

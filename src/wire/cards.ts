@@ -43,6 +43,7 @@ export interface CardOverride {
   /** If `long` is omitted, there is only one lifetime. */
   readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
   readonly tailMode?: TailWay | undefined;
+  readonly loadsTools?: boolean | undefined;
   readonly reasoningBoundToHistory?: boolean | undefined;
   readonly reasoning?: "effort" | "budget" | undefined;
   readonly sampling?: SamplingRule | undefined;
@@ -137,6 +138,7 @@ function givenFields({
     breakpoints,
     lookback,
     tailMode,
+    loadsTools,
     reasoningBoundToHistory,
     reasoning,
     sampling,
@@ -152,6 +154,7 @@ function givenFields({
     ...(breakpoints !== undefined && { breakpoints }),
     ...(lookback !== undefined && { lookback }),
     ...(tailMode !== undefined && { tailMode }),
+    ...(loadsTools !== undefined && { loadsTools }),
     ...(reasoning !== undefined && { reasoning }),
     ...(sampling !== undefined && { sampling }),
     ...(reasoningBoundToHistory !== undefined && { reasoningBoundToHistory }),

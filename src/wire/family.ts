@@ -57,6 +57,11 @@ export interface Family {
   readonly lifetimes: Lifetimes;
   /** Of the provider's pages on messages; the way that pays among those that the provider has. */
   readonly tailMode: TailWay;
+  /**
+   * Set if its API loads a tool into a running conversation, without changing what came before. Of the provider's pages on tool search; left
+   * out where its API has no such thing, or nothing is documented.
+   */
+  readonly loadsTools?: boolean;
   /** Set if the model's reasoning is, or may be, bound to everything sent before it: then nothing of that may be removed. */
   readonly reasoningBoundToHistory?: boolean;
   /**

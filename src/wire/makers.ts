@@ -93,7 +93,9 @@ const CLAUDE_4: Shape = {
 };
 /** Reasoning models have a budget until 4.5, and a level since then. While they reason, they take no temperature. */
 const BUDGETED: Shape = { ...CLAUDE_4, reasoning: "budget", sampling: "unless-reasoning" };
-const LEVELLED: Shape = { ...BUDGETED, reasoning: "effort" };
+/** From 4.5 on, a result may name declared tools, whose schemas come where it stands. */
+const CLAUDE_45: Shape = { ...BUDGETED, loadsTools: true };
+const LEVELLED: Shape = { ...CLAUDE_45, reasoning: "effort" };
 /**
  * From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. A temperature is an error
  * there.
@@ -125,7 +127,7 @@ export const ANTHROPIC: readonly Family[] = [
   // Anthropic says 2,048.
   { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, maxOutputTokens: 8_192, price: price(0.8, 4) },
   { family: "anthropic:claude-sonnet-4", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
-  { family: "anthropic:claude-sonnet-4-5", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
+  { family: "anthropic:claude-sonnet-4-5", ...CLAUDE_45, minimumPrefix: 1_024, price: price(3, 15) },
   // Anthropic says 1,024; its older pages and measurements say 2,048.
   { family: "anthropic:claude-sonnet-4-6", ...LEVELLED, minimumPrefix: 2_048, price: price(3, 15) },
   {
@@ -136,7 +138,7 @@ export const ANTHROPIC: readonly Family[] = [
     price: price(2, 10),
   },
   { family: "anthropic:claude-sonnet-5-5", ...BINDING, price: price(2, 10) },
-  { family: "anthropic:claude-haiku-4-5", ...BUDGETED, price: price(1, 5) },
+  { family: "anthropic:claude-haiku-4-5", ...CLAUDE_45, price: price(1, 5) },
   // From 100,000 tokens on the prompt costs five times as much.
   { family: "anthropic:claude-haiku-5-5", ...BINDING, contextWindow: 100_000, price: price(0.1, 0.5) },
   {
@@ -153,7 +155,7 @@ export const ANTHROPIC: readonly Family[] = [
     minimumPrefix: 1_024,
     price: price(15, 75),
   },
-  { family: "anthropic:claude-opus-4-5", ...BUDGETED, price: price(5, 25) },
+  { family: "anthropic:claude-opus-4-5", ...CLAUDE_45, price: price(5, 25) },
   { family: "anthropic:claude-opus-4-6", ...LEVELLED, price: price(5, 25) },
   {
     family: "anthropic:claude-opus-4-7",
@@ -201,9 +203,11 @@ const GPT_51: Shape = { ...REASONING, sampling: "if-off" };
 const O_SERIES: Shape = { ...REASONING, contextWindow: 200_000, maxOutputTokens: 100_000 };
 const GPT_4O: Shape = { ...GPT, contextWindow: 128_000, maxOutputTokens: 16_384 };
 const GPT_41: Shape = { ...GPT, contextWindow: 1_000_000, maxOutputTokens: 32_768 };
+/** From GPT-5.4 on, further tools may be defined between the items of the input. */
+const GPT_54: Shape = { ...GPT_51, loadsTools: true };
 /** From GPT-5.6 on the cache is read exactly at a breakpoint and its writing is paid for: the last four breakpoints of a request are written. */
 const GPT_56: Shape = {
-  ...GPT_51,
+  ...GPT_54,
   cache: "exact",
   step: 1,
   breakpoints: 4,
@@ -240,10 +244,10 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-5-nano", ...REASONING, price: automatic(0.05, 0.4) },
   { family: "openai:gpt-5.1", ...GPT_51, lifetimes: DAY, price: automatic(1.25, 10) },
   { family: "openai:gpt-5.2", ...GPT_51, lifetimes: DAY, price: automatic(1.75, 14) },
-  { family: "openai:gpt-5.4", ...GPT_51, lifetimes: DAY, price: automatic(2.5, 15) },
-  { family: "openai:gpt-5.4-mini", ...GPT_51, price: automatic(0.75, 4.5) },
-  { family: "openai:gpt-5.4-nano", ...GPT_51, price: automatic(0.2, 1.25) },
-  { family: "openai:gpt-5.5", ...GPT_51, price: automatic(5, 30) },
+  { family: "openai:gpt-5.4", ...GPT_54, lifetimes: DAY, price: automatic(2.5, 15) },
+  { family: "openai:gpt-5.4-mini", ...GPT_54, price: automatic(0.75, 4.5) },
+  { family: "openai:gpt-5.4-nano", ...GPT_54, price: automatic(0.2, 1.25) },
+  { family: "openai:gpt-5.5", ...GPT_54, price: automatic(5, 30) },
   { family: "openai:gpt-5.6", ...GPT_56 },
   { family: "openai:gpt-6", ...GPT_6 },
   { family: "openai:gpt-6.1", ...GPT_6 },

@@ -1,4 +1,11 @@
-import type { Breakpoint, CountTokens, Parameters, Prediction, Request } from "../protocol/index.ts";
+import {
+  type Breakpoint,
+  type CountTokens,
+  type Parameters,
+  type Prediction,
+  type Request,
+  shownTools,
+} from "../protocol/index.ts";
 import { carrierOf, reasoningSetting, seenOf } from "./cache/read-request.ts";
 import { rulesOf } from "./cache/rules.ts";
 import type { SeenBlock, SeenRequest } from "./cache/seen.ts";
@@ -64,7 +71,7 @@ export function predict(
 
 /** The number of blocks at the end of the given number of messages. */
 function endsOf({ prefix, messages }: Request): (messages: number) => number {
-  const ends = [prefix.tools.length + prefix.system.length];
+  const ends = [shownTools(prefix.tools).length + prefix.system.length];
   // A part that the provider has cleared is not a block.
   for (const { role, parts } of messages) ends.push((ends.at(-1) ?? 0) + (role === "system" ? 0 : parts.length));
   return (count) => ends[count] ?? 0;

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { projectInCode } from "../../app/entry/agents.ts";
 import { allParts, allToolFamilies } from "../../app/entry/features.ts";
+import { wireBody } from "../../models/index.ts";
 import {
   type Agent,
   ANSWER_KIND,
@@ -11,6 +12,7 @@ import {
   DEFAULT_BUDGETS,
   type JsonObject,
   MEMORY_KINDS,
+  shownTools,
   toolName,
   untrusted,
 } from "../../protocol/index.ts";
@@ -56,13 +58,21 @@ function sampleTools() {
   return { ran, tools: [...own, asking, reading, ...(FEATURE.tools?.(Object.create(null)) ?? [])] };
 }
 
-/** A runtime whose agent has most of its tools deferred. */
-async function deferring(script: Parameters<typeof testRuntime>[0], change: Partial<Agent> = {}) {
+/** One whose provider does not load tools itself. */
+const ELSEWHERE = "openrouter:anthropic/claude-sonnet-4.5";
+
+/** A runtime whose agent has most of its tools deferred. `wire`: the model, until `to` names another. */
+async function deferring(script: Parameters<typeof testRuntime>[0], change: Partial<Agent> = {}, wire = ELSEWHERE) {
   const { ran, tools } = sampleTools();
   const defer = ["ask_client", "cancel_order", "read_page", "refund_order"];
   const names = [...defer, "find_order", "more_tools"].sort().map(toolName);
   const agent = sampleAgent({ tools: names, defer, recall: "none", ...change });
-  return { ...(await testRuntime(script, { agent, parts: { tools: toolset(tools) } })), ran };
+  const on = await testRuntime(script, { agent, parts: { tools: toolset(tools) } });
+  const { modelOf } = on.parts;
+  const to = (ref: string) =>
+    Object.assign(on.parts, { modelOf: async (one: Agent) => ({ ...(await modelOf(one)), wire: ref }) });
+  to(wire);
+  return { ...on, ran, to };
 }
 
 describe("`defer` in strata.yaml", () => {
@@ -165,7 +175,10 @@ describe("deferred tools", () => {
       );
       const content = [{ type: "text", text: untrusted("Greet Ada.") }] as const;
       expect(endOf(await on.say(await on.open(), { content }))).toMatchObject({ type: "done", text: "Done." });
-      return { ran, offered: on.sentTo("shouter").map(({ prefix }) => prefix.tools.map(({ name }) => name)) };
+      return {
+        ran,
+        offered: on.sentTo("shouter").map(({ prefix }) => shownTools(prefix.tools).map(({ name }) => name)),
+      };
     };
     const call = through("cancel_order", { order: "A2" });
     expect(await asked(yaml, [{ parts: [find("cancel_order")] }, { parts: [call] }, "CANCELLED"])).toEqual({
@@ -321,6 +334,108 @@ describe("deferred tools", () => {
     expect(all.map(({ content }) => content).toSorted()).toEqual(["Good evening", "Good morning", own].toSorted());
   });
 
+  describe.each(["anthropic:claude-opus-5-5", "openai:gpt-6.2-sol"])("that %s loads itself", (ref) => {
+    const loading = (script: Parameters<typeof testRuntime>[0]) => deferring(script, {}, ref);
+    const direct = (order: string) => ({ call: "cancel_order", input: { order } });
+
+    it("law 1: are called by their own names, and each request's bytes begin with all of the one before", async () => {
+      const on = await loading([
+        { parts: [direct("A0")] },
+        { parts: [find("cancel an order")] },
+        { parts: [direct("A1")] },
+        "Done.",
+        { parts: [find("refund_order"), direct("A2")] },
+        "And done.",
+      ]);
+      const thread = await on.open();
+      await on.say(thread, "Cancel A1");
+      await on.say(thread, "And A2");
+      expect(on.ran).toEqual(["cancel_order A1", "cancel_order A2"]);
+      const [finder] = on.sent[0]?.prefix.tools.filter(({ name }) => name === "more_tools") ?? [];
+      expect(finder?.input["properties"]).toEqual({ find: expect.anything() });
+      const bodies = await Promise.all(
+        on.sent.map(async (request) => JSON.parse(await wireBody({ ...request, tail: [], breakpoints: [] }, ref))),
+      );
+      for (const [n, { messages, input = messages, tools }] of bodies.entries()) {
+        const before = bodies[n - 1];
+        if (before === undefined) continue;
+        expect(JSON.stringify(tools)).toBe(JSON.stringify(before.tools));
+        const was = before.messages ?? before.input;
+        expect(JSON.stringify(input.slice(0, was.length))).toBe(JSON.stringify(was));
+      }
+      // The schemas come where they were found, and the text of the result does not repeat them.
+      const last = JSON.stringify(bodies.at(-1).messages ?? bodies.at(-1).input);
+      expect(last).not.toContain("Found 2 tools");
+      expect(last).toContain(
+        ref.startsWith("anthropic")
+          ? '"content":[{"type":"tool_reference","tool_name":"cancel_order"},'
+          : '{"type":"additional_tools","role":"developer","tools":[{"type":"function","name":"cancel_order",',
+      );
+      const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+      if (turn === undefined) throw new Error("there is no turn");
+      for (const n of [1, 2, 3, 4])
+        expect((await on.runtime.rebuilt(OPERATOR, turn.id, n)).request).toEqual(on.sent[n - 1]);
+      const looking = { runtime: on.runtime, actor: OPERATOR, clock: on.parts.clock };
+      const [shown] = await withColumns(on.runtime.use(COLUMNS).turns, looking, [turn]);
+      expect(shown).toMatchObject({
+        deferred: {
+          tools: ["ask_client", "cancel_order", "read_page", "refund_order"],
+          found: ["cancel_order", "refund_order"],
+          called: ["cancel_order", "cancel_order"],
+        },
+      });
+    });
+
+    it("cost nothing before they are found, and as much as their text afterwards", async () => {
+      const on = await loading([{ parts: [find("cancel_order")] }, "Found."]);
+      const plain = await deferring([{ parts: [find("cancel_order")] }, "Found."]);
+      for (const { open, say } of [on, plain]) await say(await open(), "Cancel A1");
+      const tokens = async ({ runtime, open }: typeof plain) => {
+        const [turn] = await runtime.turns(OPERATOR, (await open()).id);
+        return (
+          turn?.requests.map(({ ledger }) => ledger.entries.find(({ section }) => section === "tools")?.tokens) ?? []
+        );
+      };
+      const [native, ours] = await Promise.all([tokens(on), tokens(plain)]);
+      expect(native).toHaveLength(2);
+      for (const [i, one] of native.entries()) expect(one).toBeLessThan(ours[i] ?? 0);
+    });
+
+    it("law 6: wait for a person in a tainted turn like any other call", async () => {
+      const refund = { call: "refund_order", input: { order: "A1" } };
+      const on = await loading([{ parts: [find("refund_order")] }, { parts: [refund] }, "I asked."]);
+      const thread = await on.open();
+      expect(endOf(await on.say(thread, "Refund A1")).type).toBe("done");
+      expect(on.ran).toEqual([]);
+      const [waiting] = await on.runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
+      expect(waiting).toMatchObject({ tool: "refund_order", input: { order: "A1" } });
+    });
+
+    it("stay loaded when another provider continues the conversation, which reads their schemas as text", async () => {
+      const on = await loading([
+        { parts: [find("cancel_order")] },
+        { parts: [direct("A1")] },
+        "Done.",
+        { parts: [through("cancel_order", { order: "A2" })] },
+        "And done.",
+      ]);
+      const thread = await on.open();
+      await on.say(thread, "Cancel A1");
+      on.to(ELSEWHERE);
+      await on.say(thread, "And A2");
+      expect(on.ran).toEqual(["cancel_order A1", "cancel_order A2"]);
+      const later = on.sent[3];
+      expect(later?.prefix.tools.map(({ name }) => name)).toEqual(["find_order", "more_tools"]);
+      if (later === undefined) throw new Error("nothing was sent");
+      const body = await wireBody(later, "openrouter:deepseek/deepseek-v4-pro");
+      expect(body).toContain("Does what cancel order says.");
+      expect(body).not.toMatch(/tool_reference|additional_tools|defer_loading/);
+      const [, next] = await on.runtime.turns(OPERATOR, thread.id);
+      if (next === undefined) throw new Error("there is one turn");
+      expect((await on.runtime.rebuilt(OPERATOR, next.id, 1)).request).toEqual(later);
+    });
+  });
+
   it("law 1: whatever is found and called in which order, each request begins with all of the one before", async () => {
     const call = fc.oneof(
       fc.constantFrom("cancel", "refund_order", "nothing of this kind", "order").map(find),
@@ -329,10 +444,12 @@ describe("deferred tools", () => {
         .map((name) => through(name, { order: "A1" })),
       fc.constantFrom("cancel_order", "find_order").map((name) => ({ call: name, input: { order: "A2" } })),
     );
+    const anyModel = fc.constantFrom(ELSEWHERE, "anthropic:claude-opus-5-5", "openai:gpt-6.2-sol");
     const turn = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
     await fc.assert(
-      fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), async (turns) => {
-        const on = await deferring(turns.flatMap((rounds) => [...rounds.map((parts) => ({ parts })), "Said."]));
+      fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), anyModel, async (turns, model) => {
+        const script = turns.flatMap((rounds) => [...rounds.map((parts) => ({ parts })), "Said."]);
+        const on = await deferring(script, {}, model);
         const thread = await on.open();
         for (const [n] of turns.entries()) await on.say(thread, `Message ${n}`);
         for (const [n, request] of on.sent.entries()) {

@@ -12,43 +12,50 @@ import {
   toolName,
 } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
-import { answeredAs, defineTool, foundIn, refused, schemaBegins } from "../../turn/tools/index.ts";
+import { answeredWithTools, defineTool, foundIn, meantBy, refused, schemaBegins } from "../../turn/tools/index.ts";
 import { turnColumn } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { list } from "../fields.ts";
 import { KEYS, MORE_TOOLS } from "./config.ts";
-import { described, found, nothingFound, WORDING } from "./wording.ts";
+import { described, describedNative, found, nothingFound, WORDING } from "./wording.ts";
 
 export { MORE_TOOLS } from "./config.ts";
 
 /** Schemas that one search returns at most. */
 const MOST = 5;
 
+const FIND = z.string().min(1).max(500).describe(WORDING.find);
 const INPUT = z.object({
-  find: z.string().min(1).max(500).optional().describe(WORDING.find),
+  find: FIND.optional(),
   call: z.string().min(1).max(64).optional().describe(WORDING.call),
   input: z.record(z.string(), z.json()).optional().describe(WORDING.input),
 });
 
 function moreTools(): Tool {
+  // The schemas of tools, as the operator declared them.
+  const all = { name: MORE_TOOLS, description: described([]), effect: "none", trust: "operator" } as const;
+  const finding = defineTool({ ...all, input: z.object({ find: FIND }), run: () => refused(WORDING.none) });
   const tool = defineTool({
-    name: MORE_TOOLS,
-    description: described([]),
+    ...all,
     input: INPUT,
-    effect: "none",
-    // The schemas of tools, as the operator declared them.
-    trust: "operator",
     run: ({ find, call }, { deferred = [] }) => {
       if (find === undefined || call !== undefined) return refused(WORDING.either);
       if (deferred.length === 0) return refused(WORDING.none);
       const fitting = searched(deferred, find);
       if (fitting.length === 0) return refused(nothingFound(deferred.map(({ name }) => name)));
-      return answeredAs("operator", [found(fitting.length), ...fitting.map(schemaLine)].join("\n"));
+      const text = [found(fitting.length), ...fitting.map(schemaLine)].join("\n");
+      return answeredWithTools(
+        text,
+        fitting.map(({ name }) => name),
+      );
     },
   });
   return {
     ...tool,
-    schemaFor: ({ defer = [] }: ToolReader) => ({ ...tool.schema, description: described(defer) }),
+    schemaFor: ({ defer = [], loadsTools }: ToolReader) =>
+      loadsTools
+        ? { ...finding.schema, description: describedNative(defer) }
+        : { ...tool.schema, description: described(defer) },
     forwards: (input: Json) => {
       const { data } = INPUT.safeParse(input);
       if (data?.call === undefined || data.find !== undefined) return undefined;
@@ -97,7 +104,9 @@ export const DEFERRED = turnColumn({
     .object({
       tools: list(z.string()).describe("those whose schemas were not sent with the others"),
       found: list(z.string()).describe("those that a search of the turn returned"),
-      called: list(z.string()).describe("those that were called through `more_tools`, in the order of the calls"),
+      called: list(z.string()).describe(
+        "those that were called, by their names or through `more_tools`, in the order of the calls",
+      ),
     })
     .describe("the deferred tools of its agent; absent if it has none"),
   read: async ({ runtime, actor }, _, turns) => {
@@ -130,13 +139,12 @@ async function deferredIn(runtime: Runtime, actor: Allowed<"explain">, id: TurnI
   const own = new Set(calls.map((call) => call.id));
   const tools = { get: (name: string) => (name === MORE_TOOLS ? MORE : undefined) };
   const lines = foundIn(tools, sent.request.messages, own);
-  const names = namedIn(more.description);
+  const loadable = sent.request.prefix.tools.flatMap(({ name, deferred }) => (deferred ? [name] : []));
+  const names: readonly string[] = loadable.length > 0 ? loadable : namedIn(more.description);
   return {
     tools: names,
     found: names.filter((name) => lines.some((line) => line.startsWith(schemaBegins(name)))),
-    called: calls.flatMap(({ tool, input }) =>
-      tool === MORE_TOOLS ? [MORE.forwards?.(input)?.tool ?? []].flat() : [],
-    ),
+    called: calls.map((call) => meantBy(tools, call).tool).filter((name) => names.includes(name)),
   };
 }
 

@@ -9,6 +9,10 @@ export const WORDING = {
   none: "There are no further tools.",
 } as const;
 
+/** Where the provider loads what was found, so that it is called like any other tool. */
+export const describedNative = (names: readonly string[]): string =>
+  `Finds your further tools. First \`find\` one: from then on you can call it by its name in this conversation. Your further tools: ${names.join(", ")}.`;
+
 export const described = (names: readonly string[]): string =>
   `Finds and calls your further tools. First \`find\` one: you get its schema, which stays valid in this conversation. Then \`call\` it with \`input\`. Your further tools: ${names.join(", ")}.`;
 

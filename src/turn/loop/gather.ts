@@ -16,6 +16,7 @@ import {
   type StoredEvent,
   type ThreadId,
   type ToolName,
+  type ToolReader,
   type TranscriptMessage,
   type TurnId,
 } from "../../protocol/index.ts";
@@ -200,20 +201,27 @@ interface Setting {
 /** A running epoch keeps its mode, unless the agent or the run names another: its prefix was rendered in it. */
 function modeFor(
   { tools }: Parts,
-  { agent, card, count, tier }: TurnSetup,
+  setup: TurnSetup,
   { running, texts: { contents } }: Pick<Setting, "texts"> & { readonly running: Epoch | undefined },
 ): Mode {
+  const { agent, card, count, tier } = setup;
   if (agent.mode !== "auto") return agent.mode;
   if (running !== undefined) return running.mode;
   return chooseMode({
     agent,
     window: card.contextWindow,
-    tools: tools.schemas(agent.tools, agent),
+    tools: tools.schemas(agent.tools, readerOf(setup)),
     contents,
     count,
     tier,
   });
 }
+
+/** What the schemas of a turn's tools depend on. */
+const readerOf = ({ agent, card }: Pick<TurnSetup, "agent" | "card">): ToolReader => ({
+  ...agent,
+  ...(card.loadsTools && { loadsTools: true }),
+});
 
 async function compileWith(
   parts: TurnParts,
@@ -247,7 +255,7 @@ async function compileWith(
     mode,
     limit: limitOf(setup),
     // A running epoch keeps the schemas it was sent with. It also continues if a tool was removed: calls of it are then refused.
-    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent),
+    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, readerOf(setup)),
     ...goingOn(occasion),
     contents,
     count,

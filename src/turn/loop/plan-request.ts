@@ -1,13 +1,14 @@
 import type { Compilation } from "../../compiler/index.ts";
-import type {
-  Breakpoint,
-  ContactScope,
-  Epoch,
-  Message,
-  Prediction,
-  Prefix,
-  Request,
-  ThreadId,
+import {
+  type Breakpoint,
+  type ContactScope,
+  type Epoch,
+  type Message,
+  type Prediction,
+  type Prefix,
+  type Request,
+  shownTools,
+  type ThreadId,
 } from "../../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../../store/index.ts";
 import {
@@ -140,7 +141,7 @@ function sharedRequests(
 /** Blocks of tools and system that are the same in both, from the first on. */
 function blocksInCommon(one: Prefix, other: Prefix): number {
   const blocksOf = ({ tools, system }: Prefix): readonly string[] => [
-    ...tools.map((tool) => JSON.stringify(tool)),
+    ...shownTools(tools).map((tool) => JSON.stringify(tool)),
     ...system.map(({ text }) => text),
   ];
   const [was, is] = [blocksOf(one), blocksOf(other)];

@@ -165,12 +165,13 @@ export async function redacted(text: Untrusted): Promise<Untrusted> {
 /** The outcome of a call, with secrets' values replaced by their names. */
 export function hidden(
   { vault, store }: Pick<Parts, "vault" | "store">,
-  { text, failed, media, writes, trust, reply }: ToolOutcome,
+  { text, failed, media, writes, trust, reply, loads }: ToolOutcome,
 ): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
     failed,
     ...(media !== undefined && { media }),
+    ...(loads !== undefined && { loads }),
     ...(writes !== undefined && {
       writes: writes.map((write) => store.writes.of(write).hidden(write, vault.hide)),
     }),

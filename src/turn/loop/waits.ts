@@ -106,9 +106,11 @@ interface Framing {
 }
 
 /** A tool's result, in its frame, followed by the platform's note. */
-export const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
-  // The frame holds all that the tool said; the line outside of it is the platform's.
-  word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
+export function withWord({ loads, ...result }: ResultPart, word: string | undefined): ResultPart {
+  if (word === undefined) return { ...result, ...(loads && { loads }) };
+  // The frame holds all that the tool said; the line outside of it is the platform's. It must be read, so the text is sent as it is.
+  return { ...result, text: trusted(`${result.text}\n${word}`) };
+}
 
 /** The message with the results of the calls that an earlier turn left open; undefined if it left none. Each call has exactly one. */
 export function resultsOf(

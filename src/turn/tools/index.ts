@@ -6,6 +6,6 @@
 export { shown } from "./argument-problem.ts";
 export { deferredOf, foundIn, isLoaded, meantBy, schemaBegins } from "./deferred.ts";
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
-export { answered, answeredAs, checkedWrites, refused, refusedAs, replying } from "./outcome.ts";
+export { answered, answeredAs, answeredWithTools, checkedWrites, refused, refusedAs, replying } from "./outcome.ts";
 export { recordedTools, type ToolFamily, type Toolset, toolset } from "./toolset.ts";
 export { RECORDING_HAS_NO_ANSWER } from "./wording.ts";

@@ -6,6 +6,7 @@ import {
   type SenderReply,
   type StoreWrite,
   type ToolContext,
+  type ToolName,
   type ToolOutcome,
   type Trust,
   untrusted,
@@ -52,6 +53,13 @@ export function answered(text: string, writes: readonly StoreWrite[] = []): Tool
 /** What came of a call whose answer is trusted otherwise than its tool: by what it shows. */
 export function answeredAs(trust: Trust, text: string): ToolOutcome {
   const outcome: ToolOutcome = { ...answered(text), trust };
+  ours.add(outcome);
+  return outcome;
+}
+
+/** The same of a search for tools: the answer shows their schemas, so a provider may load them. */
+export function answeredWithTools(text: string, loads: readonly ToolName[]): ToolOutcome {
+  const outcome: ToolOutcome = { ...answered(text), trust: "operator", loads };
   ours.add(outcome);
   return outcome;
 }

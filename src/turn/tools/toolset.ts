@@ -16,7 +16,7 @@ import { RECORDING_HAS_NO_ANSWER } from "./wording.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
-  /** What a provider sees of these tools for this agent, sorted by name, without deferred ones. @throws StrataError `tool_not_found` */
+  /** What a provider sees of these tools for this agent, sorted by name, without deferred ones; these come last, marked, where the provider loads them itself. @throws StrataError `tool_not_found` */
   schemas(names: readonly ToolName[], agent?: ToolReader): readonly ToolSchema[];
   get(name: ToolName): Tool | undefined;
 }
@@ -57,7 +57,10 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
       const isIdle = (name: string): boolean => agent.defer !== undefined && hidden.size === 0 && finds(name);
       const sent = [...new Set<string>(names)].filter((name) => !hidden.has(name) && !isIdle(name));
       const reader = hidden.size === 0 ? agent : { ...agent, defer: [...hidden] };
-      return sent.sort().map((name) => schemaOf(name, reader));
+      const shown = sent.sort().map((name) => schemaOf(name, reader));
+      if (!agent.loadsTools) return shown;
+      const { defer: _, ...plain } = agent;
+      return [...shown, ...[...hidden].sort().map((name) => ({ ...schemaOf(name, plain), deferred: true }) as const)];
     },
     get,
   };

@@ -6,6 +6,7 @@ import {
   never,
   type Parameters,
   type Request,
+  shownTools,
   type TailPart,
 } from "../../protocol/index.ts";
 import type { ModelCard } from "../cards.ts";
@@ -40,7 +41,7 @@ export function seenOf(
   { at, model, keyOf = byBytes, card }: Seeing,
 ): SeenRequest {
   const { prefix, messages, tail, breakpoints } = request;
-  const tools = prefix.tools.map((tool): SeenBlock => {
+  const tools = shownTools(prefix.tools).map((tool): SeenBlock => {
     const text = JSON.stringify(tool);
     return { key: keyOf(() => text), tokens: count(text), kind: "tool", section: tool.name };
   });

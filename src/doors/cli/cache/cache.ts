@@ -6,6 +6,7 @@ import {
   type ModelRef,
   type Request,
   StrataError,
+  shownTools,
   type ThreadId,
   threadId,
   type Usage,
@@ -187,7 +188,7 @@ interface Section {
 function sectionsOf({ prefix, messages }: Request): readonly Section[] {
   const whole = (name: string, text: string): Section => ({ text, holds: [{ name, version: text }] });
   return [
-    ...prefix.tools.map((tool) => whole(tool.name, JSON.stringify(tool))),
+    ...shownTools(prefix.tools).map((tool) => whole(tool.name, JSON.stringify(tool))),
     ...prefix.system.map(({ text, layers }) => ({
       text,
       holds: layers.map(({ layer, digest }) => ({ name: layer, version: digest })),

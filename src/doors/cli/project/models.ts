@@ -161,6 +161,7 @@ function view(row: ModelRow, style: Style): readonly string[] {
     ["lifetimes.short", time(lifetimes.short)],
     ["lifetimes.long", lifetimes.long === undefined ? "none" : time(lifetimes.long)],
     ["tailMode", row.tailMode],
+    ["loadsTools", row.loadsTools === true ? "yes" : "no"],
     ["reasoningBoundToHistory", row.reasoningBoundToHistory === true ? "yes" : "no"],
     ["sampling", row.sampling ?? "taken"],
     ["metadata", row.metadata],
