@@ -1,23 +1,31 @@
+import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { OUTBOX_STORE } from "../features/deliveries/store.ts";
 import { claiming, edited, NOW, open, PARTS, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
 import { openStore, type Store } from "./index.ts";
 
-/** A separate program, for tests in which several work on one database: `node race.contract.ts <address> <deed> <count>`. */
-const [address = "", deed = "", count = "0"] = process.argv.slice(2);
+/** What a separate program of `race.test.ts` is told to do, as one line of JSON on its stdin. It answers with lines, and `END` after the last. */
+export interface Deed {
+  readonly address: string;
+  readonly deed: "open" | "run" | "work" | "deliver" | "edit" | "go on";
+  readonly count: number;
+}
+
+export const END = "end";
+
 const ann = scopeOf("ann");
 
 /** Opens conversations that others open too, and tells their ids. */
-async function openAll(store: Store): Promise<void> {
+async function openAll(store: Store, count: number): Promise<void> {
   const ids: string[] = [];
-  for (let n = 0; n < Number(count); n++) ids.push((await open(store, ann, `key ${n}`)).id);
+  for (let n = 0; n < count; n++) ids.push((await open(store, ann, `key ${n}`)).id);
   console.log(JSON.stringify(ids));
 }
 
 /** Runs whatever it gets hold of, and tells which turns were its own. */
-async function runAll(store: Store): Promise<void> {
+async function runAll(store: Store, count: number): Promise<void> {
   const turns: string[] = [];
-  for (let n = 0; n < Number(count); n++) {
+  for (let n = 0; n < count; n++) {
     const thread = await open(store, ann, `key ${n}`);
     const claim = await take(store, thread, { holder: `program ${process.pid}` }).catch(() => undefined);
     if (!claim) continue;
@@ -31,7 +39,7 @@ async function runAll(store: Store): Promise<void> {
 const LEASE_MS = 1_500;
 
 /** Runs a turn on every thread of which it gets hold, and tells when it began and how its commit went; until nothing waits. */
-async function workAll(store: Store): Promise<void> {
+async function workAll(store: Store, count: number): Promise<void> {
   const holder = `program ${process.pid}`;
   const tell = (about: object): void => console.log(JSON.stringify({ ...about, at: Date.now() }));
   for (let left = await store.threads(ann, 1_000); left.length > 0; ) {
@@ -43,7 +51,7 @@ async function workAll(store: Store): Promise<void> {
       if (claimed.state !== "claimed") continue;
       const { claim } = claimed;
       tell({ thread: thread.id, turn: claim.turn, did: "begin" });
-      await setTimeout(Number(count));
+      await setTimeout(count);
       const did = await store.settle(claim, ran(claim).outcome).then(
         () => "commit",
         (thrown) => thrown.code,
@@ -70,9 +78,9 @@ async function deliverAll(store: Store): Promise<void> {
 }
 
 /** Edits a text of agents that others edit too, and reports which of them has its text active. */
-async function editAll(store: Store): Promise<void> {
+async function editAll(store: Store, count: number): Promise<void> {
   const active: string[] = [];
-  for (let n = 0; n < Number(count); n++) {
+  for (let n = 0; n < count; n++) {
     const whose = scopeOf("ann", `agent-${n}`);
     const version = await store.editText(whose, edited(`by ${process.pid}`), NOW);
     if (version.active) active.push(whose.agent);
@@ -92,11 +100,14 @@ async function goOn(store: Store): Promise<void> {
   }
 }
 
-const store = await openStore(address, { parts: PARTS });
-if (deed === "open") await openAll(store);
-if (deed === "run") await runAll(store);
-if (deed === "work") await workAll(store);
-if (deed === "deliver") await deliverAll(store);
-if (deed === "edit") await editAll(store);
-if (deed === "go on") await goOn(store);
-await store.close();
+const DEEDS = { open: openAll, run: runAll, work: workAll, deliver: deliverAll, edit: editAll, "go on": goOn };
+
+if (import.meta.main) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { address, deed, count }: Deed = JSON.parse(line);
+    const store = await openStore(address, { parts: PARTS });
+    await DEEDS[deed](store, count);
+    await store.close();
+    console.log(END);
+  }
+}

@@ -125,12 +125,12 @@ describe("strata as a process", () => {
   });
 
   it("stops a turn that runs on SIGINT, whose message then waits", async () => {
-    const silent = await provider(() => {});
+    const asked = Promise.withResolvers<void>();
+    const silent = await provider(() => asked.resolve());
     const cwd = project(silent.edit);
     const chat = child(["chat", "companion"], { cwd, env: silent.env });
     chat.process.stdin?.write("hello\n");
-    const asked = async () => (await strata(["explain", "--json"], { cwd, env: silent.env })).out.includes("thr_");
-    await until(asked, () => `no turn runs: ${JSON.stringify(chat.sofar())}`, 25);
+    await asked.promise;
     await new Promise((resolve) => setTimeout(resolve, 500));
     chat.process.kill("SIGINT");
     const { code, err } = await chat.ended;

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { run } from "../../src/doors/cli/index.ts";
 import { localServer } from "../local-server.ts";
@@ -193,15 +194,30 @@ export function child(argv: readonly string[], { cwd, input, env = {} }: Around)
   return { process: spawned, ended, stop, ...saying(out, err) };
 }
 
-/** Waits until so many turns of the newest thread are done. */
-export async function untilTurns(cwd: string, turns: number, sofar: () => object): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
-    const { out } = await strata(["explain", "--json"], { cwd });
-    const [threads] = jsonLines<readonly { turns: number }[]>(out);
-    if ((threads?.[0]?.turns ?? 0) >= turns) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+/** Waits until so many turns of the newest thread are done. It reads the file: a command each time would take the core from whoever is waited for. */
+export function untilTurns(cwd: string, turns: number, sofar: () => object): Promise<void> {
+  const done = `select count(*) from turn where status = 'done' and thread = (select id from thread order by rowid desc limit 1)`;
+  return until(
+    () => numberIn(cwd, done) >= turns,
+    () => `there are not ${turns} turns: ${JSON.stringify(sofar())}`,
+    60,
+  );
+}
+
+/** What a query of the record gives; 0 where there is none yet. */
+function numberIn(cwd: string, query: string): number {
+  const file = join(cwd, ".strata/strata.db");
+  if (!existsSync(file)) return 0;
+  const db = new BetterSqlite3(file, { readonly: true });
+  try {
+    return Number(db.prepare(query).pluck().get());
+  } catch (thrown) {
+    // Its tables are being made.
+    if (thrown instanceof BetterSqlite3.SqliteError) return 0;
+    throw thrown;
+  } finally {
+    db.close();
   }
-  throw new Error(`the replay did not reach ${turns} turns: ${JSON.stringify(sofar())}`);
 }
 
 /** A provider on this machine that answers as it is told; gives its port, and what `strata.yaml` must say to reach it. */

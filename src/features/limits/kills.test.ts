@@ -106,6 +106,6 @@ describe("26.3 what is reserved, spent and free again", () => {
 
   it.skipIf(server === undefined)(
     title("is right with a thousand calls at once in two programs, one of which is killed, in PostgreSQL"),
-    async () => race(made.url(await made.make())),
+    async () => race(made.url(await made.make(await tablesOfToday(await allParts())))),
   );
 });
