@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json, JsonObject } from "../protocol/index.ts";
+import { isJsonObject, type Json, type JsonObject } from "../protocol/index.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
 
@@ -27,7 +27,7 @@ export function checkOutput(output: JsonObject | undefined, path: Path, report: 
 }
 
 function checkPart(part: Json, path: Path, report: Report): void {
-  if (!isObject(part)) {
+  if (!isJsonObject(part)) {
     report.add(path, "expected a schema: a map of keys and values");
     return;
   }
@@ -56,7 +56,7 @@ function checkPart(part: Json, path: Path, report: Report): void {
   if (part["items"] !== undefined) checkPart(part["items"], [...path, "items"], report);
   const alternatives = Array.isArray(part["anyOf"]) ? part["anyOf"] : [];
   for (const [n, one] of alternatives.entries()) checkPart(one, [...path, "anyOf", n], report);
-  if (isObject(part["additionalProperties"]))
+  if (isJsonObject(part["additionalProperties"]))
     checkPart(part["additionalProperties"], [...path, "additionalProperties"], report);
 }
 
@@ -64,10 +64,7 @@ function checkNames(part: JsonObject, path: Path, report: Report): void {
   const { required, properties = {} } = part;
   if (!Array.isArray(required)) return;
   for (const [n, name] of required.entries()) {
-    if (isObject(properties) && typeof name === "string" && Object.hasOwn(properties, name)) continue;
+    if (isJsonObject(properties) && typeof name === "string" && Object.hasOwn(properties, name)) continue;
     report.add([...path, "required", n], "is not among the `properties`");
   }
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -124,7 +124,16 @@ export {
   toolName,
   turnId,
 } from "./ids.ts";
-export { canonicalJson, chained, type Digest, digestOf, type Json, type JsonObject, keyedDigest } from "./json.ts";
+export {
+  canonicalJson,
+  chained,
+  type Digest,
+  digestOf,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  keyedDigest,
+} from "./json.ts";
 export {
   type Appearance,
   BETWEEN_PARTS,
@@ -272,7 +281,7 @@ export {
   withArticle,
 } from "./scope.ts";
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
-export { SHORTEST_SECRET, secretsInAddress, spellings } from "./spellings.ts";
+export { decodedText, SHORTEST_SECRET, secretsInAddress, spellings } from "./spellings.ts";
 export {
   BLOCKS,
   CONVERSATION_LIMITS,

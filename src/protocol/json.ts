@@ -5,6 +5,9 @@ import type { Brand } from "./brand.ts";
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** SHA-256 in 64 hexadecimal digits: plain for shared text, keyed (HMAC) for personal text. */
 export type Digest = Brand<string, "Digest">;
 

@@ -54,10 +54,11 @@ export function secretsInAddress(url: string | undefined): readonly string[] {
   const { password, searchParams } = new URL(url);
   const fields = [...searchParams].flatMap(([name, value]) => (SECRET_FIELD.test(name) ? [value] : []));
   // Shorter ones could match part of ordinary words.
-  return [...new Set([decoded(password), password, ...fields])].filter(({ length }) => length >= 4);
+  return [...new Set([decodedText(password), password, ...fields])].filter(({ length }) => length >= 4);
 }
 
-function decoded(text: string): string {
+/** Without its percent-encoding; unchanged if a % in it begins no code. */
+export function decodedText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

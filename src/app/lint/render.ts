@@ -7,6 +7,7 @@ import {
   contactId,
   type Epoch,
   eventId,
+  isJsonObject,
   type Json,
   type JsonObject,
   type LayerContent,
@@ -126,10 +127,7 @@ const keysReversed = (object: JsonObject): JsonObject =>
   );
 
 const reversedWithin = (value: Json): Json =>
-  isObject(value) ? keysReversed(value) : Array.isArray(value) ? value.map(reversedWithin) : value;
-
-const isObject = (value: Json): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
+  isJsonObject(value) ? keysReversed(value) : Array.isArray(value) ? value.map(reversedWithin) : value;
 
 /** The prefix's texts before any edit. */
 const initialTexts = (agent: Agent) => new Map([...declaredTexts(agent), ...identityTexts(agent)]);

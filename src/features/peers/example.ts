@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../protocol/index.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../protocol/index.ts";
 
 /** How deeply an example follows schemas that refer to each other. */
 const DEEPEST = 5;
@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 export function exampleOf({ schema, example }: { readonly schema: JsonObject; readonly example?: Json }): Json {
   if (example !== undefined) return example;
   const shown = (part: Json | undefined, depth: number): Json => {
-    if (!isObject(part) || depth > DEEPEST) return null;
+    if (!isJsonObject(part) || depth > DEEPEST) return null;
     const { examples, enum: choices, anyOf, items, properties, minimum = 1, type, format, $ref, ...rest } = part;
     if (Array.isArray(examples) && examples[0] !== undefined) return examples[0];
     if ("default" in rest && rest["default"] !== undefined) return rest["default"];
@@ -25,7 +25,7 @@ export function exampleOf({ schema, example }: { readonly schema: JsonObject; re
     const kind = Array.isArray(type) ? type[0] : type;
     if (kind === "array") return [shown(items, depth + 1)];
     if (kind === "object") {
-      const members = Object.entries(isObject(properties) ? properties : {});
+      const members = Object.entries(isJsonObject(properties) ? properties : {});
       return Object.fromEntries(members.map(([name, member]) => [name, shown(member, depth + 1)]));
     }
     if (kind === "number" || kind === "integer") return Math.max(1, Number(minimum));
@@ -38,8 +38,5 @@ export function exampleOf({ schema, example }: { readonly schema: JsonObject; re
 /** The target of a `$ref` within the schema. */
 function referred(schema: JsonObject, ref: string): Json | undefined {
   const { $defs } = schema;
-  return isObject($defs) ? $defs[ref.replace("#/$defs/", "")] : undefined;
+  return isJsonObject($defs) ? $defs[ref.replace("#/$defs/", "")] : undefined;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

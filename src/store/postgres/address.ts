@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { StrataError } from "../../protocol/index.ts";
+import { decodedText, StrataError } from "../../protocol/index.ts";
 import { failure, type Where } from "./failure.ts";
 
 const CONNECT_MS = 10_000;
@@ -26,30 +26,21 @@ export function configOf(url: string): pg.ClientConfig {
 /** The parts of an address that may be shown: everything but the password. */
 export function whereOf(url: string): Where {
   const parsed = URL.parse(url);
-  const host = parsed?.searchParams.get("host") ?? decoded(parsed?.hostname ?? "");
+  const host = parsed?.searchParams.get("host") ?? decodedText(parsed?.hostname ?? "");
   if (parsed === null || host === "" || !/^postgres(?:ql)?:$/.test(parsed.protocol))
     throw new StrataError(
       "config_invalid",
       "the address of the store is not a URL with a host: write it as postgres://user:password@host:5432/database, with signs such as @, / and # in the password as %40, %2F and %23",
     );
   return {
-    user: decoded(parsed.username) || DEFAULT,
+    user: decodedText(parsed.username) || DEFAULT,
     host: parsed.port === "" ? host : `${host}:${parsed.port}`,
-    database: decoded(parsed.pathname.slice(1)) || DEFAULT,
+    database: decodedText(parsed.pathname.slice(1)) || DEFAULT,
   };
 }
 
 /** Chosen by the driver. */
 const DEFAULT = "(default)";
-
-/** Like the driver, leaves a text unchanged if a % in it begins no code. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 /** The same with what the driver takes from the environment where the address does not say it. @throws StrataError also if a certificate cannot be read */
 export function whereWith({ Client }: Pick<typeof pg, "Client">, url: string): Where {

@@ -1,6 +1,6 @@
 /** Whether a payload matches an XSD: it is written as XML, which libxml2 validates. */
 import { XmlDocument, XmlValidateError, XsdValidator } from "libxml2-wasm";
-import type { Json, JsonObject, Misfit } from "../../../protocol/index.ts";
+import { isJsonObject, type Json, type JsonObject, type Misfit } from "../../../protocol/index.ts";
 import { exampleOf } from "../example.ts";
 import { xsdExpects, xsdNotBeside, xsdNotThis, xsdNoValue, xsdSays, xsdTooComplex } from "../wording.ts";
 import { jsonSchemaOf, PARSE, readXsd, withoutChoices, type XsdField, type XsdNode, type XsdTree } from "./read-xsd.ts";
@@ -107,7 +107,7 @@ function violationOf(
   const { path, node } = isMisplaced ? at.parent : at;
   const expected = isMisplaced || /missing/i.test(message) ? expectedIn(message) : [];
   const inside = valueAt(payload, path);
-  const fields = node?.kind === "object" && isObject(inside) ? node.fields : [];
+  const fields = node?.kind === "object" && isJsonObject(inside) ? node.fields : [];
   const absent = fields.filter(
     ({ name, min, choice }) => expected.includes(name) && valueAt(inside, [name]) === undefined && (min > 0 || choice),
   );
@@ -126,7 +126,7 @@ const valueAt = (value: Json | undefined, path: Path): Json | undefined =>
     (inside, step) =>
       Array.isArray(inside)
         ? inside[Number(step)]
-        : isObject(inside) && Object.hasOwn(inside, step)
+        : isJsonObject(inside) && Object.hasOwn(inside, step)
           ? inside[step]
           : undefined,
     value,
@@ -139,11 +139,11 @@ function withAt(payload: JsonObject, path: Path, given: Json): JsonObject {
     const value = rest.length === 0 ? given : changed(next, rest);
     if (Array.isArray(inside))
       return inside.flatMap((one, i) => (i !== Number(step) ? [one] : value === null ? [] : [value]));
-    const others = Object.entries(isObject(inside) ? inside : {}).filter(([key]) => key !== step);
+    const others = Object.entries(isJsonObject(inside) ? inside : {}).filter(([key]) => key !== step);
     return Object.fromEntries([...others, ...(value === null ? [] : [[step, value] as const])]);
   };
   const whole = path.length === 0 ? payload : changed(payload, path);
-  return isObject(whole) ? whole : payload;
+  return isJsonObject(whole) ? whole : payload;
 }
 
 interface Place {
@@ -183,7 +183,7 @@ export function xmlOf({ root, namespace, node }: XsdTree, payload: JsonObject): 
     ` ${prefix(isQualified)}${name.slice(1)}="${escaped(String(value))}"`;
   const element = (name: string, inner: XsdNode, value: Json, head = ""): string => {
     if (inner.kind === "value") return `<${name}>${escaped(String(value))}</${name}>`;
-    const given = new Map(Object.entries(isObject(value) ? value : {}));
+    const given = new Map(Object.entries(isJsonObject(value) ? value : {}));
     const all = inner.fields.flatMap((field) => {
       const one = given.get(field.name);
       return one === undefined ? [] : [{ field, one }];
@@ -197,9 +197,6 @@ export function xmlOf({ root, namespace, node }: XsdTree, payload: JsonObject): 
   const head = namespace === "" ? "" : ` xmlns:p="${escaped(namespace)}"`;
   return element(`${prefix(true)}${root}`, node, payload, head);
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Also without what XML cannot hold. */
 const escaped = (text: string): string =>
