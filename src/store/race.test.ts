@@ -123,7 +123,7 @@ function raceContract(begin: Begin): void {
     const replies: string[] = [];
     for (let n = 0; n < 40; n++) {
       const { outcome } = await exchange(store, await open(store, ANN), `message ${n}`);
-      replies.push(outcome.outbox);
+      replies.push(outcome.replyId);
     }
     const given = (await together("deliver", 3, 0)).flat();
     expect(given.sort()).toEqual(replies.sort());

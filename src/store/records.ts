@@ -221,9 +221,9 @@ export interface TurnOutcome {
   readonly totals: TurnTotals;
   /** What features' steps did. Left out: nothing. */
   readonly steps?: StepRecord;
-  /** The id that the outbox row gets. */
-  readonly outbox: OutboxId;
-  /** Messages that are not to be remembered, by their event and by the outbox row for the reply: they stay in the thread's record. */
+  /** The id that the reply gets, in the conversation, in memory and where it waits for delivery. */
+  readonly replyId: OutboxId;
+  /** Messages that are not to be remembered, by their event or by the reply: they stay in the thread's record. */
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** How a turn of several senders ends for those whose messages it has not answered because the agent's money ran out. */
   readonly unpaid?: Extract<TurnEnd, { status: "failed" }>;
@@ -256,7 +256,7 @@ export interface BatchReply {
   /** Null: the turn handled the messages without a reply. */
   readonly reply: Spoken | null;
   /** The id that the reply gets. */
-  readonly outbox: OutboxId;
+  readonly replyId: OutboxId;
   readonly unremembered: readonly (EventId | OutboxId)[];
 }
 

@@ -34,7 +34,7 @@ const dueAt = (time: number) => leaving(DELIVER_AFTER, () => time);
 
 /** A reply that waits to be delivered. */
 async function reply(store: Store, text: string, scope = ANN): Promise<OutboxMessage["id"]> {
-  return (await exchange(store, await open(store, scope), "Hi", { reply: text })).outcome.outbox;
+  return (await exchange(store, await open(store, scope), "Hi", { reply: text })).outcome.replyId;
 }
 
 onEachDatabase("replies", [OUTBOX_STORE], (openStore) => {
@@ -98,8 +98,8 @@ function deliveries(openStore: OpenStore): void {
       const thread = await open(store);
       const { outcome } = await exchange(store, thread, "Hi");
       const { deliver, mail } = outboxOf(store);
-      expect(await deliver(ANN, { id: outcome.outbox }, NOW)).toBe(true);
-      expect(await deliver(ANN, { id: outcome.outbox }, NOW)).toBe(false);
+      expect(await deliver(ANN, { id: outcome.replyId }, NOW)).toBe(true);
+      expect(await deliver(ANN, { id: outcome.replyId }, NOW)).toBe(false);
       expect(await mail(OWNER, { limit: 9 })).toMatchObject([{ status: "delivered" }]);
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();

@@ -177,7 +177,7 @@ async function sendReply(tx: Tx, ending: EndedTurn): Promise<void> {
   // The messages of a turn of several senders are in the senders' own turns.
   if (done === undefined || done.words === null || isBatch(scope)) return;
   const { thread } = done.claim;
-  const { outbox: id, at } = done.outcome;
+  const { replyId: id, at } = done.outcome;
   const due = DELIVER_AFTER.of(done.outcome)?.() ?? null;
   if (due === "nobody") return;
   const said = { id, thread: thread.id, channel: thread.channel, piece: done.words, at };

@@ -69,7 +69,7 @@ const repliesOf = (claim: Claim) =>
   (claim.batchMembers ?? []).map(({ thread }) => ({
     thread: thread.id,
     reply: spoken(`only for ${thread.scope.contact}`),
-    outbox: newOutbox(),
+    replyId: newOutbox(),
     unremembered: [],
   }));
 

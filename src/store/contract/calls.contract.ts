@@ -180,7 +180,7 @@ async function callAll(world: World, claim: Claim, { calls, cut, erase }: Run): 
 
 function outcomeOf(claim: Claim, end: "done" | "failed") {
   const replies = handledOf(claim).map(({ thread }) => {
-    return { thread: thread.id, reply: spoken("Rung."), outbox: newOutbox(), unremembered: [] };
+    return { thread: thread.id, reply: spoken("Rung."), replyId: newOutbox(), unremembered: [] };
   });
   return ran(claim, { failed: end === "failed", ...(claim.batchMembers && { more: { replies } }) }).outcome;
 }

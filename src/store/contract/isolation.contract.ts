@@ -65,7 +65,7 @@ async function stand(openStore: OpenStore): Promise<Stand> {
   const { claim } = claimed;
   const call = { thread: thread.id, turn: claim.turn, ordinal: 1, tool: toolName("ring"), input: { bell: 1 } };
   await store.beginCall(ANN, call, NOW);
-  return { store, thread, claim, outbox: outcome.outbox, memory, call, approval: waits.id };
+  return { store, thread, claim, outbox: outcome.replyId, memory, call, approval: waits.id };
 }
 
 /** All that Ann can see of herself. */

@@ -306,7 +306,7 @@ function outcomeOf(
       dollars: 0.25 * requests.length,
       milliseconds: 30,
     },
-    outbox: newOutbox(),
+    replyId: newOutbox(),
     unremembered: [],
     extras: {},
     ...more,

@@ -210,7 +210,7 @@ function commits(openStore: OpenStore): void {
       expect(await store.memories(thread.scope, 9)).toEqual([{ kind: "fact", ...tea, id, support: 1 }]);
       expect(await replies(store, thread.scope)).toEqual([
         {
-          id: outcome.outbox,
+          id: outcome.replyId,
           contact: "ann",
           thread: thread.id,
           turn: claim.turn,
@@ -458,7 +458,7 @@ function broken(openStore: OpenStore): void {
       await store.receive(thread.scope, thread.id, [said("two")]);
       const claim = await take(store, thread);
       const before = await shown(store, thread);
-      const again = ran(claim, { more: { outbox: outcome.outbox } }).outcome;
+      const again = ran(claim, { more: { replyId: outcome.replyId } }).outcome;
       await expect(store.settle(claim, again)).rejects.toMatchObject({ code: "store_failed" });
       expect(await shown(store, thread)).toEqual(before);
       await store.close();

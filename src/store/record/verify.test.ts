@@ -28,7 +28,7 @@ async function fill(store: Store): Promise<void> {
   const [approved, denied, waiting] = [asked(), asked(), asked()];
   const { outcome } = await exchange(store, thread, "one", { more: holding(approved, denied, waiting) });
   await exchange(store, thread, "two");
-  await store.part(OUTBOX_STORE).deliver(ANN, { id: outcome.outbox }, NOW + 1);
+  await store.part(OUTBOX_STORE).deliver(ANN, { id: outcome.replyId }, NOW + 1);
   for (const [{ id }, verdict] of [
     [approved, "approved"],
     [denied, "denied"],

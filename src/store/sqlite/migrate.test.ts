@@ -309,7 +309,7 @@ describe("a database that counted each sender's part of a common turn", () => {
     const claim = thread && (await take(store, thread));
     if (claim === undefined) throw new Error("nothing waits");
     const replies = (claim.batchMembers ?? []).map((one) => {
-      return { thread: one.thread.id, reply: null, outbox: newOutbox(), unremembered: [] };
+      return { thread: one.thread.id, reply: null, replyId: newOutbox(), unremembered: [] };
     });
     await store.settle(claim, ran(claim, { more: { replies } }).outcome);
     await store.close();

@@ -93,7 +93,7 @@ async function batch(): Promise<void> {
   if (!both) throw new Error("nobody waits");
   const claim = await take(store, both);
   const replies = (claim.batchMembers ?? []).map(({ thread }) => {
-    return { thread: thread.id, reply: spoken("yes"), outbox: newOutbox(), unremembered: [] };
+    return { thread: thread.id, reply: spoken("yes"), replyId: newOutbox(), unremembered: [] };
   });
   await store.settle(claim, ran(claim, { more: { replies } }).outcome);
 }

@@ -141,9 +141,9 @@ async function addSlots(
   return rows;
 }
 
-function replySlot({ end, outbox, at }: TurnOutcome, piece: Digest, trust: Trust): Omit<SlotSaid, "position"> {
+function replySlot({ end, replyId, at }: TurnOutcome, piece: Digest, trust: Trust): Omit<SlotSaid, "position"> {
   const text = JSON.stringify(isKept(end) ? end.reply : null);
-  return { id: outbox, kind: "reply", trust, piece, at, text };
+  return { id: replyId, kind: "reply", trust, piece, at, text };
 }
 
 const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>

@@ -265,7 +265,7 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
     writes: [],
     extras,
     totals: { modelCalls: 0, toolCalls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
-    outbox: batchReply?.outbox ?? outcome.outbox,
+    replyId: batchReply?.replyId ?? outcome.replyId,
     unremembered: batchReply?.unremembered ?? [],
   };
 }

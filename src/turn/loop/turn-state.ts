@@ -251,7 +251,7 @@ export function outcomeOf(
   const trust = lowestTrust(["agent", ...trusts]);
   const sentence = parts.steps.saidToCaller(state, ending);
   const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal, message: sentence });
-  const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
+  const replyId = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
     at: parts.clock.recorded(),
@@ -265,10 +265,10 @@ export function outcomeOf(
     extras: state.extras,
     totals: totalsOf(state),
     ...(state.answered.length + state.outgoing.length > 0 && { steps: stepsOf(state) }),
-    outbox,
+    replyId,
     ...(claim.batchMembers && { replies: repliesOf(state, claim, "stop" in ending ? ending : NOTHING_SAID) }),
     ...(unpaid && { unpaid: { status: "failed", code: unpaid.error.code, message: unpaid.unanswered } }),
-    unremembered: forgottenOf(state, ending, outbox),
+    unremembered: forgottenOf(state, ending, replyId),
     ...(ending.status === "waiting" && { starts: state.leftOpen.flatMap(({ starts }) => starts) }),
     ...(answer && { forCaller: answer }),
     ...(isFinal && claim.continues && { endsRun: true }),
@@ -292,10 +292,10 @@ function stepsOf({ answered, outgoing }: TurnState): StepRecord {
 /**
  * What is not to be remembered: calls between agents, and the messages and the answer of a turn with a write that says so.
  */
-function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
+function forgottenOf(state: TurnState, ending: Ending, replyId: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(state);
   if (!isKept(ending) || batchMembers !== undefined) return [];
   const forgets = state.writes.some(({ write }) => state.parts.store.writes.of(write).forgets);
-  if (isCalled(state) || forgets) return [...events.map(({ id }) => id), outbox];
-  return unremembered(events, { id: outbox, text: ending.reply }, state);
+  if (isCalled(state) || forgets) return [...events.map(({ id }) => id), replyId];
+  return unremembered(events, { id: replyId, text: ending.reply }, state);
 }

@@ -280,7 +280,7 @@ export async function* endRun(
       writes: [],
       extras: {},
       totals,
-      outbox: outboxId(issueId("outbox", parts.clock.real(), parts.random(10))),
+      replyId: outboxId(issueId("outbox", parts.clock.real(), parts.random(10))),
       unremembered: [],
       endsRun: true,
       ...(answer && { forCaller: answer }),

@@ -112,12 +112,12 @@ export function repliesOf(
     const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
     // The messages of a sender who got no reply because the money ran out keep waiting.
     if (reply === null && fundsEnded(state, said.stop) !== undefined) return [];
-    const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
+    const replyId = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
     return {
       thread: thread.id,
       reply,
-      outbox,
-      unremembered: unremembered(events, { id: outbox, text: reply }, { parts, sent }),
+      replyId,
+      unremembered: unremembered(events, { id: replyId, text: reply }, { parts, sent }),
     };
   });
 }
