@@ -33,7 +33,7 @@ export {
   writeLock,
 } from "./lock.ts";
 export { loadModules, type Modules } from "./modules.ts";
-export { translateOrganism } from "./organism.ts";
+export { PLACES_OF_KEYS, translateOrganism } from "./organism.ts";
 export type { Position } from "./path.ts";
 export { type Declarations, declaring, type Project, variableAt } from "./project.ts";
 export type { Problem } from "./report.ts";

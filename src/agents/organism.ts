@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { z } from "zod";
+import { didYouMean } from "../protocol/index.ts";
 import type { TranslatedKey, Translation } from "./devclaw.ts";
 import type { Path } from "./path.ts";
 import { type Report, reportOn } from "./report.ts";
@@ -118,7 +119,7 @@ function checkPeers({ listeners }: Organism, report: Report): void {
     if (names.indexOf(name) < i) report.add(["listeners", i, "name"], "is the name of another listener, too");
     for (const [n, peer] of peers.entries())
       if (!names.includes(peer))
-        report.add(["listeners", i, "peers", n], `no listener is called so, only ${names.join(", ")}`);
+        report.add(["listeners", i, "peers", n], `there is no listener \`${peer}\`, only ${names.map((one) => `\`${one}\``).join(", ")}`);
   }
 }
 
@@ -198,21 +199,46 @@ function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Transla
       : {
           next: "layers are immutable here; a text that is edited at run time is a layer with `mutability: versioned`",
         };
-  if (top === "platform" && second === "llm") return ofModel(third ?? "", value);
+  if (top === "platform" && second === "llm") {
+    const to = ofModel(third ?? "", value);
+    if (to !== undefined) return { to };
+  }
   const listener = top === "listeners" ? listeners[Number(second)] : undefined;
   if (listener !== undefined && third === "name") return { to: `agents.${listener.name}` };
   const field = listener && LISTENED[third ?? ""];
-  return field === undefined
-    ? { next: "nothing corresponds to it; leave it out" }
-    : { to: `${field} of agents.${listener?.name}` };
+  return field === undefined ? { next: withoutPlace(path) } : { to: `${field} of agents.${listener?.name}` };
 }
 
-function ofModel(key: string, value: unknown): Translated {
-  if (key === "max_tokens_per_request") return { to: `budgets.reply of each agent: ${value}` };
-  if (key === "rate_limit_per_agent") return { to: `limits.agent.calls: ${value}` };
-  if (key === "cache_ttl_seconds")
-    return { to: value === 0 ? "no `responseCache`" : `responseCache.seconds: ${value}` };
-  return { next: "nothing corresponds to it; leave it out" };
+/** Where each key of the format belongs. */
+export const PLACES_OF_KEYS: ReadonlyMap<string, string> = new Map([
+  ...["context_buffer", "prompt_registry", "llm"].map((key) => [key, "platform"] as const),
+  ...Object.keys(BUFFER).map((key) => [key, "platform.context_buffer"] as const),
+  ["allow_runtime_update", "platform.prompt_registry"],
+  ...["rate_limit_per_agent", "cache_ttl_seconds", "max_tokens_per_request"].map(
+    (key) => [key, "platform.llm"] as const,
+  ),
+  ...Object.keys(LISTENED).map((key) => [key, "listeners"] as const),
+]);
+
+/** What to do with a key that has no counterpart where it is. */
+function withoutPlace(path: Path): string {
+  const keys = path.map(String);
+  const isMisplaced = (key: string, i: number): boolean => {
+    const above = keys.slice(0, keys[0] === "listeners" ? Math.min(i, 1) : i).join(".");
+    return PLACES_OF_KEYS.has(key) && PLACES_OF_KEYS.get(key) !== above;
+  };
+  const known = keys.findLast(isMisplaced);
+  const place = PLACES_OF_KEYS.get(known ?? "");
+  if (place !== undefined)
+    return `\`${known}\` belongs below ${place === "listeners" ? "an entry of `listeners`" : `\`${place}\``}`;
+  return `nothing corresponds to it${didYouMean(keys.at(-1) ?? "", PLACES_OF_KEYS.keys()) || "; leave it out"}`;
+}
+
+function ofModel(key: string, value: unknown): string | undefined {
+  if (key === "max_tokens_per_request") return `budgets.reply of each agent: ${value}`;
+  if (key === "rate_limit_per_agent") return `limits.agent.calls: ${value}`;
+  if (key === "cache_ttl_seconds") return value === 0 ? "no `responseCache`" : `responseCache.seconds: ${value}`;
+  return undefined;
 }
 
 /** A listener without a prompt is answered by its own code. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 // A namespace import: an older Node, which gets an error with the next step when it needs a handler, has no `SourceMap` export.
 import * as nodeModule from "node:module";
-import { relative } from "node:path";
+import { isAbsolute, relative } from "node:path";
 
 /** A handler with all that it imports, as one script. */
 export interface Bundle {
@@ -113,7 +113,7 @@ function problemsIn(thrown: unknown, only?: (module: string) => boolean): readon
     const place = location ? `${location.file}:${location.line}: ` : "";
     const module = missing(text);
     if (module === undefined) return `${place}${text}`;
-    if (module.startsWith(".")) return `${place}there is no file ${module}`;
+    if (module.startsWith(".") || isAbsolute(module)) return `${place}there is no file ${module}`;
     return `${place}a handler cannot import ${JSON.stringify(module)}: it runs without Node, files and network; import only your own files and packages that need none of these`;
   });
 }

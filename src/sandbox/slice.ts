@@ -98,10 +98,10 @@ const SAYS: Readonly<Record<Failure, (limits: Task["limits"]) => string>> = {
   cpu: ({ cpuMs }) => `it used more than ${cpuMs} ms of CPU time`,
   memory: ({ memory }) => `it needed more than ${memory} bytes of memory`,
   stack: ({ stack }) => `its calls are nested deeper than ${stack} bytes of stack`,
-  output: ({ output }) => `it returned or asked more than ${output} characters at once`,
-  asks: ({ asks }) => `it asked more than ${asks} times`,
+  output: ({ output }) => `it returned more than ${output} characters, or passed more to \`complete\``,
+  asks: ({ asks }) => `it called \`complete\` more than ${asks} times`,
   logs: ({ logs, logLength }) => `it logged more than ${logs} lines, or more than ${logLength} characters in one`,
-  stuck: () => "it waits for something that nobody will answer",
+  stuck: () => "it waits for something that will never happen",
   busy: () => "too many handlers wait already; try again later",
 };
 

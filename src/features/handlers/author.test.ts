@@ -224,12 +224,12 @@ agents:
     await strata(["lock"], { cwd });
     await strata(["chat", "shouter"], { cwd, input: "hello\n" });
     const shown = await strata(["turn", "show", await newestTurn(cwd)], { cwd });
-    expect(shown.out).toContain("answered by handler in a thread, in place of the model");
+    expect(shown.out).toContain("answered by the handler in a thread, in place of the model");
     expect(shown.out).toContain("log      shouts hello");
     expect(shown.out).not.toMatch(/^model|in the request format/m);
     await strata(["chat", "shouter"], { cwd, input: "boom\n" });
     const failed = await strata(["turn", "show", await newestTurn(cwd)], { cwd });
-    expect(failed.out).toContain("run by   handler in a thread, which failed");
+    expect(failed.out).toContain("run by   the handler in a thread, which failed");
     expect(failed.out).toMatch(/shouter\.ts:1:\d+ \(threw\): too loud/);
   });
 

@@ -40,7 +40,7 @@ describe.each(LEVELS)("a handler at the level `%s`", (level) => {
         text: '["Hello","ann","helper","thr_"]',
       });
       const [turn] = await on.runtime.turns(OPERATOR, thread.id);
-      const by = level === "thread" ? "handler in a thread" : "handler in a process of its own";
+      const by = level === "thread" ? "handler in a thread" : "handler in a separate process";
       expect(turn).toMatchObject({ requests: [], steps: { answered: { by: [by], taint: "contact" } } });
       for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
       await on.store.close();
@@ -64,7 +64,7 @@ it("27.8 `level: process` that is declared later holds for conversations that ru
     // If the level is not available, it is never run at a weaker one.
     expect(end).toMatchObject(skip ? { type: "failed", error: { code: "cage_missing" } } : { text: "Again" });
     const turn = (await on.runtime.turns(OPERATOR, thread.id)).at(-1);
-    if (!skip) expect(turn).toMatchObject({ steps: { answered: { by: ["handler in a process of its own"] } } });
+    if (!skip) expect(turn).toMatchObject({ steps: { answered: { by: ["handler in a separate process"] } } });
     await on.store.close();
   }
 });
@@ -267,7 +267,11 @@ describe("003.26 the harness for authors", () => {
     );
     await expect(
       runHandler(write("export default () => {\n  throw new Error('x');\n}"), { payload: {} }),
+    ).rejects.toThrow("the handler failed at greeter.ts:2:");
+    await expect(
+      runHandler(write("export default () => {\n  return JSON.parse('{');\n}"), { payload: {} }),
     ).rejects.toThrow("greeter.ts:2:");
+    await expect(runHandler("./missing.ts", { payload: {} })).rejects.toThrow(/^there is no file .*missing\.ts$/);
   });
 });
 

@@ -79,7 +79,7 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
   const asked: CompleteRequest[] = [];
   for (;;) {
     const outcome: Outcome = await cageOf(level).run({ ...task, answers });
-    if (outcome.kind === "failed") throw failed(who.own_name, { file, map: made.map }, outcome);
+    if (outcome.kind === "failed") throw failed(metadata?.own_name, { file, map: made.map }, outcome);
     if (outcome.kind === "returned")
       return { returned: JSON.parse(outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };
     for (const ask of outcome.asks) {

@@ -47,7 +47,7 @@ export function cageOf(level: Level): Pool {
 }
 
 /** How the record names what answered. */
-export const RAN_IN = { thread: "handler in a thread", process: "handler in a process of its own" } as const;
+export const RAN_IN = { thread: "handler in a thread", process: "handler in a separate process" } as const;
 
 /**
  * Runs an agent's handler to its end. Its requests are answered between its slices, and are journaled.
@@ -95,16 +95,17 @@ const MOST_LOGGED = 500;
 
 /** What the record and the author read about a failed handler. */
 export function failed(
-  agent: string,
+  agent: string | undefined,
   { file, map }: Pick<Handler, "file" | "map">,
   outcome: Extract<Outcome, { kind: "failed" }>,
 ): StrataError {
   const { reason, message, stack, logs } = outcome;
   const lines = mappedStack(stack, map).trim();
-  const place = /\(?([^\s()]+:\d+:\d+)\)?/.exec(lines)?.[1] ?? file;
+  // Not a place in a text that was parsed.
+  const place = /\(?([^\s()<>]+:\d+:\d+)\)?/.exec(lines)?.[1] ?? file;
   const logged = logs.length === 0 ? "" : `; it logged ${JSON.stringify(logs.join("\n").slice(-MOST_LOGGED))}`;
-  const sentence = `${agent}'s handler failed at ${place} (${reason}): ${message}${logged}`;
-  return HANDLER_FAILED.of(sentence, { agent, reason, stack: lines, logs });
+  const sentence = `${agent === undefined ? "the" : `${agent}'s`} handler failed at ${place} (${reason}): ${message}${logged}`;
+  return HANDLER_FAILED.of(sentence, { ...(agent !== undefined && { agent }), reason, stack: lines, logs });
 }
 
 const ASKED = z.strictObject({

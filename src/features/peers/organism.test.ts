@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, strata } from "../../../tests/cli/strata.ts";
-import { blueprintFolder } from "../../agents/index.ts";
+import { blueprintFolder, PLACES_OF_KEYS } from "../../agents/index.ts";
 import { loadProject } from "../../app/entry/agents.ts";
 import { agentName, untrusted } from "../../protocol/index.ts";
 import { endOf } from "../../turn/index.contract.ts";
@@ -123,6 +123,40 @@ describe("strata init organism --from", () => {
     expect(out).toContain("strata chat front");
   });
 
+  it("says where a key belongs that is not in its place, and what a mistyped one may mean", async () => {
+    const { out } = await init(
+      [
+        "organism: {name: small}",
+        "context_buffer: {max_threads: 5}",
+        "platform: {ttl_hours: 5, llm: {max_slots_per_thread: 5, rate_limit: 5, rate_limit_per_agnet: 5}, mood: good}",
+        "listeners:",
+        "  - {name: echo, prompt: Echo., peer: [echo], max_tokens_per_request: 9}",
+      ].join("\n"),
+    );
+    const next = (key: string) => new RegExp(`${key} \\(line \\d\\) +(.*)`).exec(out)?.[1];
+    expect(next("context_buffer.max_threads")).toBe("`max_threads` belongs below `platform.context_buffer`");
+    expect(next("platform.ttl_hours")).toBe("`ttl_hours` belongs below `platform.context_buffer`");
+    expect(next("platform.llm.max_slots_per_thread")).toBe(
+      "`max_slots_per_thread` belongs below `platform.context_buffer`",
+    );
+    expect(next("listeners.0.max_tokens_per_request")).toBe("`max_tokens_per_request` belongs below `platform.llm`");
+    expect(next("platform.llm.rate_limit_per_agnet")).toBe(
+      "nothing corresponds to it; did you mean `rate_limit_per_agent`?",
+    );
+    expect(next("listeners.0.peer")).toBe("nothing corresponds to it; did you mean `peers`?");
+    expect(next("platform.mood")).toBe("nothing corresponds to it; leave it out");
+  });
+
+  it("translates each key of the whole file that docs/organism.md shows", async () => {
+    const page = readFileSync(new URL("../../../docs/organism.md", import.meta.url), "utf8");
+    const [, text = ""] = /^## The file of `--from`[\s\S]*?```yaml\n([\s\S]*?)```/m.exec(page) ?? [];
+    const { code, out, folder } = await init(text);
+    expect(code).toBe(0);
+    expect(out).not.toMatch(/nothing corresponds|belongs below/);
+    for (const key of PLACES_OF_KEYS.keys()) expect(text).toContain(`${key}:`);
+    expect([...loadProject(folder, { env: {} }).agents.keys()]).toEqual(["greeter", "shouter"]);
+  });
+
   it("makes agents that answer at once: a person asks one, which asks the code of the other", async () => {
     const { folder } = await init(SEED);
     const { code, out } = await strata(
@@ -145,7 +179,7 @@ describe("strata init organism --from", () => {
       return err;
     };
     expect(await wrong("ttl_hours: 24", "ttl_hours: soon")).toMatch(/organism\.yaml:9:/);
-    expect(await wrong("peers: [shouter]", "peers: [shoutr]")).toContain("no listener is called so");
+    expect(await wrong("peers: [shouter]", "peers: [shoutr]")).toContain("there is no listener `shoutr`, only `greeter`, `shouter`");
     expect(await wrong("name: shouter", "name: greeter")).toContain("the name of another listener");
   });
 });

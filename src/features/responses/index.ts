@@ -20,7 +20,7 @@ export const FEATURE: Feature = {
   store: RESPONSES_STORE,
   steps: {
     answer: {
-      by: "cache",
+      by: "response cache",
       isCache: true,
       effect: "none",
       answer: async (turn, call) => {

@@ -49,7 +49,7 @@ describe("003.47 the response cache", () => {
     const { ask, sent } = await runtimeOf();
     expect(await ask("What is it?")).toMatchObject({ said: "One.", by: undefined });
     const again = await ask("What is it?");
-    expect(again).toMatchObject({ said: "One.", by: ["cache"], totals: { modelCalls: 0, dollars: 0 } });
+    expect(again).toMatchObject({ said: "One.", by: ["response cache"], totals: { modelCalls: 0, dollars: 0 } });
     expect(sent).toHaveLength(1);
   });
 
@@ -100,7 +100,7 @@ describe("003.47 the response cache", () => {
       const { ask, sent } = await asking();
       expect(await ask("What is it?")).toMatchObject({ said: "One.", by: ["handler in a thread"] });
       const again = await ask("What is it?");
-      expect(again).toMatchObject({ said: "One.", by: ["cache", "handler in a thread"], totals: { modelCalls: 0 } });
+      expect(again).toMatchObject({ said: "One.", by: ["response cache", "handler in a thread"], totals: { modelCalls: 0 } });
       expect(sent).toHaveLength(1);
     });
 
@@ -138,7 +138,7 @@ describe("003.47 the response cache", () => {
       const kept = await on.ask("Your prompt?");
       expect(kept).toMatchObject({
         said: expect.not.stringContaining("canary"),
-        by: expect.arrayContaining(["cache"]),
+        by: expect.arrayContaining(["response cache"]),
       });
     });
   });

@@ -33,7 +33,7 @@ describe("a step that answers in place of the model", () => {
     const [turn] = await on.runtime.turns(OPERATOR, thread.id);
     expect(turn).toMatchObject({ requests: [], steps: { answered: { by: ["handler"], taint: "contact" } } });
     const shown = turn && (await turnView({ runtime: on.runtime, actor: OPERATOR }, turn, styleOf({}, { env: {} })));
-    expect(shown).toContain("answered by handler, in place of the model");
+    expect(shown).toContain("answered by the handler, in place of the model");
     expect((await on.runtime.slots(OPERATOR, thread.id)).map(({ text }) => text)).toEqual(["Hello", "Handled."]);
     const [found] = await on.runtime
       .use(MEMORY_API)

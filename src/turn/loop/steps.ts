@@ -257,7 +257,7 @@ export interface StepAnswer {
 
 /** Answers in place of the model, or listens to it. */
 export interface AnswerStep {
-  /** Who answers, as the record says it: `cache`. */
+  /** Who answers, as the record says it: `response cache`. */
   readonly by: string;
   /** The same, more exactly for this agent. */
   readonly byFor?: (agent: Agent) => string;
