@@ -206,7 +206,7 @@ const BUDGETS = z.strictObject({
     })
     .optional()
     .describe(
-      "What all turns of the agent together may cost. Once the limit is reached, no model is called until the next period. An interrupted request counts nothing, because no provider reports its cost; and each program may exceed the limit by one request. Default: no limit.",
+      "What all turns of the agent together may cost. A call that could cost more than is left is not made, so the limit is never exceeded, by several programs together either. Default: no limit.",
     ),
 });
 

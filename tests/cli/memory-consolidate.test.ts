@@ -95,18 +95,18 @@ describe("strata memory consolidate", () => {
 
   it("tells what was saved before the agent's money was spent, and keeps it", async () => {
     const { run } = await remembering(["They sail in spring.", "They sail in summer."], (yaml) =>
-      yaml.replace("  companion:\n", "  companion:\n    budgets: { spend: { dollars: 0.0001, per: ever } }\n"),
+      yaml.replace("  companion:\n", "  companion:\n    budgets: { spend: { dollars: 0.00715, per: ever } }\n"),
     );
     const { code, out, err } = await run("consolidate");
     expect(code).not.toBe(0);
     expect(out).toMatch(/^mem_\S+ summarizes 4 messages of spring: They sail in spring\.\n$/);
-    expect(err).toContain("of the $0.0001 it may spend");
+    expect(err).toContain("of the $0.00715 it may spend");
     expect((await run("list", "--kind", "summary")).out).toContain("They sail in spring.");
   });
 
   it("gives programs what was done before it failed, and the error beside it", async () => {
     const { run } = await remembering(["They sail in spring.", "They sail in summer."], (yaml) =>
-      yaml.replace("  companion:\n", "  companion:\n    budgets: { spend: { dollars: 0.0001, per: ever } }\n"),
+      yaml.replace("  companion:\n", "  companion:\n    budgets: { spend: { dollars: 0.00715, per: ever } }\n"),
     );
     const { code, out, err } = await run("consolidate", "--json");
     expect(code).toBe(15);

@@ -312,8 +312,8 @@ describe("what `complete` asks with", () => {
   });
 
   it("003.24 counts for the usage of its agent and contact, for its turn, and for the money that the agent may spend", async () => {
-    const dear = { parts: [{ text: "Well." }], usage: { input: 5_000 } };
-    const agent = caged(WARM, { budgets: { ...DEFAULT_BUDGETS, reply: 1_000, spend: { dollars: 0.02, per: "day" } } });
+    const dear = { parts: [{ text: "Well." }], usage: { input: 6_000 } };
+    const agent = caged(WARM, { budgets: { ...DEFAULT_BUDGETS, reply: 1_000, spend: { dollars: 0.0358, per: "day" } } });
     const on = await testRuntime([dear, dear], {
       agent,
       parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
@@ -321,10 +321,10 @@ describe("what `complete` asks with", () => {
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Hello"))).toMatchObject({
       type: "done",
-      totals: { modelCalls: 1, usage: { input: 5_000 }, dollars: expect.closeTo(0.015, 3) },
+      totals: { modelCalls: 1, usage: { input: 6_000 }, dollars: expect.closeTo(0.018, 3) },
     });
     const { scope } = thread;
-    expect(await on.runtime.usage(OPERATOR, scope)).toMatchObject({ turns: 1, requests: 1, input: 5_000 });
+    expect(await on.runtime.usage(OPERATOR, scope)).toMatchObject({ turns: 1, requests: 1, input: 6_000 });
     expect(await on.runtime.usage(OPERATOR, { ...scope, contact: null })).toMatchObject({ requests: 1 });
     await on.say(await on.open("bob"), "Hello");
     const refused = await on.say(await on.open("cid"), "Hello").catch((error: unknown) => error);

@@ -4,7 +4,7 @@ import type { Store } from "../../store/index.ts";
 import { featureApi, type TurnParts } from "../../turn/index.ts";
 import { limitReached } from "./errors.ts";
 import { type Kind, LIMITS_STORE, type Subject, type Used } from "./store.ts";
-import { rulesFor, subjectsOf } from "./subjects.ts";
+import { rulesFor, spendSubject, subjectsOf } from "./subjects.ts";
 
 /** A subject with limits, and what is used of them. */
 export interface LimitView extends Subject {
@@ -112,7 +112,8 @@ async function agentLimits(
   authorize(actor, { org, agent: name, contact: contact ?? null });
   const at = clock.recorded();
   const whose = { contacts: contact === undefined ? [] : [contact], keys: key === undefined ? [] : [key] };
-  const subjects = subjectsOf(agent, rulesFor({ agents }, agent), whose, at).filter(({ kind }) => isFor(actor, kind));
+  const all = [...subjectsOf(agent, rulesFor({ agents }, agent), whose, at), ...spendSubject(agent, at)];
+  const subjects = all.filter(({ kind }) => isFor(actor, kind));
   const used = await store.part(LIMITS_STORE).used(org, subjects, at);
   return subjects.map((subject, i) => ({ ...subject, used: used[i] ?? { calls: 0, spent: 0, held: 0 } }));
 }

@@ -1,6 +1,7 @@
 import { count } from "../../print/index.ts";
-import { errorKind, isoSecond, type StrataError } from "../../protocol/index.ts";
+import { errorKind, isoSecond, StrataError } from "../../protocol/index.ts";
 import type { Counted, Crossed } from "./store.ts";
+import { isSpend } from "./subjects.ts";
 
 export const LIMIT_REACHED = errorKind("limit_reached", {
   status: 429,
@@ -26,8 +27,24 @@ export function calledBy({ kind, agent, contact, name }: Counted): string {
   }
 }
 
+/** Why a call is not made that `budgets.spend` has no money for. */
+function overSpend({ subject: { agent, allowed }, until, used, most = 0 }: Omit<Crossed, "what">, now: number): StrataError {
+  const { dollars = 0, per = "ever" } = allowed.money ?? {};
+  const held = used.held > 0 ? `, and $${used.held.toFixed(4)} are reserved for calls under way` : "";
+  const period = per === "ever" ? "" : ` a UTC ${per}`;
+  const when =
+    until === undefined
+      ? "raise budgets.spend.dollars, or lower budgets.reply"
+      : `it answers again from ${isoSecond(until)} on, or with a higher budgets.spend.dollars`;
+  const message = `${agent} has spent $${used.spent.toFixed(4)} of the $${dollars} it may spend${period}${held}, and the next call of its model can cost $${most.toFixed(4)}; ${when}`;
+  const retryAfter = until === undefined ? undefined : Math.max(1, Math.ceil((until - now) / 1_000));
+  return new StrataError("spend_limit", message, { agent, ...(until !== undefined && { until, retryAfter }) });
+}
+
 /** Why a call is not made, and from when on it may be. */
-export function limitReached({ subject, what, until, used }: Crossed, now: number): StrataError {
+export function limitReached(crossed: Crossed, now: number): StrataError {
+  const { subject, what, until, used } = crossed;
+  if (isSpend(subject)) return overSpend(crossed, now);
   const { calls, money } = subject.allowed;
   const who = calledBy(subject);
   const retryAfter = until === undefined ? undefined : Math.max(1, Math.ceil((until - now) / 1_000));

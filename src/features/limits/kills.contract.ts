@@ -2,6 +2,7 @@ import type { KillingStore } from "../../store/index.contract.ts";
 import { NOW, open, said, scopeOf, take } from "../../store/index.contract.ts";
 import { asking } from "./store.contract.ts";
 import { LIMITS_STORE, type Subject } from "./store.ts";
+import { spendSubject } from "./subjects.ts";
 
 /** Programs of one life, calls of each, and after how many statements one dies at the latest. */
 const PROGRAMS = 4;
@@ -15,6 +16,13 @@ export const ofOrganization = (name: string): Subject => ({
   ...{ kind: "group", agent: "", contact: "", name },
   allowed: { money: { dollars: MOST, per: "ever", since: NOW } },
 });
+
+/** An agent whose `budgets.spend` is a dollar. */
+export const ofSpend = (): Subject => {
+  const [subject] = spendSubject({ name: scopeOf().agent, budgets: { spend: { dollars: MOST, per: "ever" } } }, NOW);
+  if (subject === undefined) throw new Error("the agent has no limit");
+  return subject;
+};
 
 /**
  * Programs that reserve and settle calls concurrently, and die after any number of statements. Returns how many died.

@@ -16,7 +16,7 @@ import {
   tablesOfToday,
 } from "../../store/index.contract.ts";
 import { openStore } from "../../store/index.ts";
-import { ofOrganization, surviveLimitKills } from "./kills.contract.ts";
+import { ofOrganization, ofSpend, surviveLimitKills } from "./kills.contract.ts";
 import { LIMITS_STORE } from "./store.ts";
 
 const PROGRAM = fileURLToPath(new URL("race.contract.ts", import.meta.url));
@@ -32,8 +32,8 @@ interface Racer {
   readonly sums: { settled: number; refused: number };
 }
 
-function racer(address: string, count: number): Racer {
-  const child = spawn(process.execPath, [PROGRAM, address, String(count)], { stdio: ["ignore", "pipe", "inherit"] });
+function racer(address: string, count: number, limit: string): Racer {
+  const child = spawn(process.execPath, [PROGRAM, address, String(count), limit], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [ready, paid] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
   const ended = once(child, "exit");
@@ -55,9 +55,9 @@ function racer(address: string, count: number): Racer {
 }
 
 /** Two programs make five hundred calls each, and one of them is killed in the middle of them. */
-async function race(address: string): Promise<void> {
+async function race(address: string, limit = "race"): Promise<void> {
   const store = await openStore(address, { parts: await allParts() });
-  const [one, other] = [racer(address, 500), racer(address, 500)];
+  const [one, other] = [racer(address, 500, limit), racer(address, 500, limit)];
   await Promise.all([one.ready, other.ready]);
   await one.paid;
   one.child.kill("SIGKILL");
@@ -66,7 +66,7 @@ async function race(address: string): Promise<void> {
   const { org } = scopeOf();
   const dead = `program ${one.child.pid}`;
   await limits.release(org, { real: NOW, alive: (holder) => holder !== dead });
-  const [used] = await limits.used(org, [ofOrganization("race")], NOW);
+  const [used] = await limits.used(org, [limit === "spend" ? ofSpend() : ofOrganization(limit)], NOW);
   expect(used?.held).toBe(0);
   expect(used?.spent).toBeLessThanOrEqual(1 + 1e-6);
   // A bill kept just before the kill may not have been reported.
@@ -103,6 +103,16 @@ describe("26.3 what is reserved, spent and free again", () => {
     await race(join(folder, "record.sqlite"));
     rmSync(folder, { recursive: true, force: true });
   });
+
+  it("is right for `budgets.spend` of an agent as well, in SQLite", async () => {
+    const folder = newFolder();
+    await race(join(folder, "record.sqlite"), "spend");
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.skipIf(server === undefined)(title("is right for `budgets.spend` of an agent as well, in PostgreSQL"), async () =>
+    race(made.url(await made.make()), "spend"),
+  );
 
   it.skipIf(server === undefined)(
     title("is right with a thousand calls at once in two programs, one of which is killed, in PostgreSQL"),

@@ -4,15 +4,16 @@ import { allParts } from "../../app/entry/features.ts";
 import { open, said, scopeOf, take } from "../../store/index.contract.ts";
 import { openStore } from "../../store/index.ts";
 import { retryWhileBusy } from "../../turn/index.ts";
-import { ofOrganization } from "./kills.contract.ts";
+import { ofOrganization, ofSpend } from "./kills.contract.ts";
 import { asking } from "./store.contract.ts";
 import { LIMITS_STORE } from "./store.ts";
 
 /**
- * A separate program, for tests in which several spend the same money: `node race.contract.ts <address> <count>`. It makes all its calls at
- * once, and reports each result.
+ * A separate program, for tests in which several spend the same money: `node race.contract.ts <address> <count> <limit>`.
+ * It makes all its calls at once, and reports each result.
  */
-const [address = "", count = "0"] = process.argv.slice(2);
+const [address = "", count = "0", limit = ""] = process.argv.slice(2);
+const subject = limit === "spend" ? ofSpend() : ofOrganization(limit);
 const store = await openStore(address, { parts: await allParts() });
 const limits = store.part(LIMITS_STORE);
 const holder = `program ${process.pid}`;
@@ -25,7 +26,7 @@ console.log("ready");
 async function call(n: number): Promise<void> {
   const most = 0.01 * (1 + (n % 7));
   const asked = asking({ scope, thread: thread.id, holder }, most, { call: randomBytes(16).toString("hex") });
-  const refused = await retryWhileBusy(() => limits.take(scope.org, [ofOrganization("race")], asked));
+  const refused = await retryWhileBusy(() => limits.take(scope.org, [subject], asked));
   if (refused !== undefined) return console.log("refused");
   await setTimeout(n % 5);
   const bill = most / (1 + (n % 3));

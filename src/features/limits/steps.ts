@@ -4,7 +4,7 @@ import { COUNTED_BY, pauseFor } from "./api.ts";
 import { type PaidTurn, paidBy } from "./chain-store.ts";
 import { limitReached } from "./errors.ts";
 import { type AskedCall, type Crossed, LIMITS_STORE, type Subject } from "./store.ts";
-import { isKey, keyName, rulesFor, subjectsOf, subjectsOfChain } from "./subjects.ts";
+import { declaredAs, isKey, isSpend, keyName, rulesFor, spendSubject, subjectsOf, subjectsOfChain } from "./subjects.ts";
 
 /** How many refusals are remembered: a forgotten thread is refused again. */
 const MOST_REFUSALS = 10_000;
@@ -12,7 +12,7 @@ const MOST_REFUSALS = 10_000;
 /** A thread whose last turn was refused a call. It is asked for no other before then, unless its agent's limits change. */
 interface Refusal {
   readonly agent: Agent;
-  readonly rules: Agent["limits"];
+  readonly declared: Agent;
   readonly crossed: Crossed;
 }
 
@@ -48,10 +48,10 @@ export function limitSteps(): TurnSteps {
     },
     blockedThreads: async (parts, agent) => {
       const blocked = new Map<ThreadId, StrataError>();
-      for (const [thread, { agent: of, rules, crossed }] of refusals) {
+      for (const [thread, { agent: of, declared, crossed }] of refusals) {
         if (of.org !== agent.org || of.name !== agent.name) continue;
         const { until = Number.POSITIVE_INFINITY } = crossed;
-        if (until > parts.clock.recorded() && rules === rulesFor(parts, agent))
+        if (until > parts.clock.recorded() && declared === declaredAs(parts, agent))
           blocked.set(thread, limitReached(crossed, parts.clock.recorded()));
         else refusals.delete(thread);
       }
@@ -61,17 +61,19 @@ export function limitSteps(): TurnSteps {
       countsMoney: (parts, agent) => countsMoney(rulesFor(parts, agent)),
       reserve: async (turn, most) => {
         const { parts, setup } = turn;
-        if (!parts.agents.all.some(({ limits }) => limits !== undefined)) return undefined;
+        const isLimited = parts.agents.all.some(({ limits }) => limits !== undefined);
+        if (!isLimited && setup.agent.budgets.spend === undefined) return undefined;
         const outside = COUNTED_BY.get(parts.store);
         if (outside !== undefined) {
           await outside.call(turn.lease.signal);
           return undefined;
         }
-        const rules = rulesFor(parts, setup.agent);
+        const declared = declaredAs(parts, setup.agent);
         const { org } = setup.agent;
         for (;;) {
           const asked = askedBy(turn, most);
-          const { all, waits } = await subjects(turn);
+          const { all: limited, waits } = isLimited ? await subjects(turn) : { all: [], waits: false };
+          const all = [...limited, ...spendSubject(setup.agent, asked.at)];
           if (all.length === 0) return undefined;
           // Its callers' money pays for it, and the start of the turn knew nothing of them.
           if (!setup.prices.priced && all.some(({ allowed }) => allowed.money))
@@ -79,9 +81,10 @@ export function limitSteps(): TurnSteps {
           const crossed = await keptBy(parts).take(org, all, asked);
           if (crossed === undefined) return (dollars) => keptBy(turn.parts).settle(org, { call: asked.call, dollars });
           const pause = (crossed.until ?? Number.POSITIVE_INFINITY) - asked.at;
-          if (!waits || pause >= turn.limitsLeft().seconds * 1_000) {
+          const isUnderWay = isSpend(crossed.subject) && crossed.used.held > 0;
+          if (!(waits || isUnderWay) || pause >= turn.limitsLeft().seconds * 1_000) {
             if (refusals.size >= MOST_REFUSALS) refusals.clear();
-            refusals.set(turn.lease.claim.thread.id, { agent: turn.setup.agent, rules, crossed });
+            refusals.set(turn.lease.claim.thread.id, { agent: turn.setup.agent, declared, crossed });
             throw limitReached(crossed, asked.at);
           }
           await pauseFor(pause, turn.lease.signal);

@@ -7,7 +7,7 @@ import {
   StrataError,
   type ThreadId,
 } from "../../protocol/index.ts";
-import { inOrder, leases, newTable, plain, type StorePart, type Tx, tables } from "../../store/index.ts";
+import { inOrder, leases, newTable, plain, spent, type StorePart, type Tx, tables } from "../../store/index.ts";
 import { chainOf, type PayerTable } from "./chain-store.ts";
 
 /** The kinds of subjects of a limit. */
@@ -30,6 +30,8 @@ export interface Allowed {
     readonly per: SpendPeriod;
     readonly since: number;
     readonly until?: number;
+    /** Whether what the agent spent before the limit was set counts as well. */
+    readonly countsBefore?: true;
   };
 }
 
@@ -73,6 +75,8 @@ export interface Crossed {
   readonly what: "calls" | "dollars";
   readonly until?: number;
   readonly used: Used;
+  /** US dollars that the call can cost. */
+  readonly most?: number;
 }
 
 interface SpentTable extends Counted {
@@ -186,12 +190,37 @@ async function noteCall(
 ): Promise<void> {
   for (const subject of subjects) {
     const { money } = subject.allowed;
+    await noteBefore(tx, org, subject);
     const period = { per: money?.per ?? null, since: money?.since ?? null };
     // A limit that only counts calls holds no money.
     const row = { org, ...whose(subject), call, holder, at, ...period, dollars: money === undefined ? null : most };
     await tx.run(insert("limit_call", row));
   }
 }
+
+/** What the record says of the period, as the first sum of a subject that counts that as well. */
+async function noteBefore(tx: Tx, org: OrgId, { allowed: { money }, ...subject }: Subject): Promise<void> {
+  if (money?.countsBefore === undefined || (await spentRow(tx, org, subject, money)) !== undefined) return;
+  const { kind, agent, contact, name } = subject;
+  const before = await spentBefore(tx, org, subject, money.since);
+  await tx.run(plain(SPENT, org, kind, agent, contact, name, money.per, money.since, before));
+}
+
+const spentBefore = async (tx: Tx, org: OrgId, { agent }: Counted, since: number): Promise<number> =>
+  agent === "" ? 0 : spent(tx, org, agent, since);
+
+const spentRow = (
+  tx: Tx,
+  org: OrgId,
+  subject: Counted,
+  { per, since }: NonNullable<Allowed["money"]>,
+): Promise<Pick<SpentTable, "dollars"> | undefined> =>
+  tx.first(
+    query
+      .selectFrom("limit_spent")
+      .select("dollars")
+      .where((eb) => eb.and({ org, ...whose(subject), per, since })),
+  );
 
 const OLD = "delete from limit_call where org = ? and at <= ? and coalesce(dollars, 0) = 0";
 
@@ -263,6 +292,7 @@ async function moneyCrossed(
       subject,
       what: "dollars",
       used,
+      ...(most !== undefined && { most }),
       ...(until !== undefined && (most ?? 0) <= money.dollars + ROUNDING && { until }),
     },
   ];
@@ -286,15 +316,9 @@ async function usedBy(tx: Tx, org: OrgId, subject: Subject, at: number): Promise
       ])
       .where((eb) => eb.and(of)),
   );
-  const spent =
-    money &&
-    (await tx.first(
-      query
-        .selectFrom("limit_spent")
-        .select("dollars")
-        .where((eb) => eb.and({ ...of, per: money.per, since: money.since })),
-    ));
-  return { calls: row?.calls ?? 0, held: row?.held ?? 0, spent: spent?.dollars ?? 0 };
+  const counted = money && (await spentRow(tx, org, subject, money))?.dollars;
+  const before = money?.countsBefore ? await spentBefore(tx, org, subject, money.since) : 0;
+  return { calls: row?.calls ?? 0, held: row?.held ?? 0, spent: Math.max(counted ?? 0, before) };
 }
 
 async function settle(

@@ -11,8 +11,12 @@ export interface Callers {
 }
 
 /** The limits as the agent declares them now: raising one takes effect at once, even for threads of an older version. */
-export const rulesFor = ({ agents }: Pick<TurnParts, "agents">, agent: Agent): Agent["limits"] =>
-  (agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent).limits;
+export const rulesFor = (parts: Pick<TurnParts, "agents">, agent: Agent): Agent["limits"] =>
+  declaredAs(parts, agent).limits;
+
+/** The agent as it is declared now. */
+export const declaredAs = ({ agents }: Pick<TurnParts, "agents">, agent: Agent): Agent =>
+  agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
 
 /** What such a limit allows now. */
 export function allowedBy({ calls, dollars, per = "day" }: Limit, at: number): Allowed {
@@ -51,6 +55,22 @@ export function subjectsOf(
       .flatMap(([name, group]) => of(group, { kind: "group", name })),
   ];
 }
+
+/** The name of an agent's `budgets.spend` among its limits. */
+const SPEND = "budgets.spend";
+
+/** What the agent itself may spend by its `budgets.spend`: its own calls alone, and also those before the limit was set. */
+export function spendSubject(
+  { name, budgets: { spend } }: { readonly name: Agent["name"]; readonly budgets: Pick<Agent["budgets"], "spend"> },
+  at: number,
+): readonly Subject[] {
+  if (spend === undefined) return [];
+  const { dollars, per } = spend;
+  const money = { dollars, per, ...periodOf(per, at), countsBefore: true } as const;
+  return [{ kind: "agent", agent: name, contact: "", name: SPEND, allowed: { money } }];
+}
+
+export const isSpend = ({ kind, name }: Counted): boolean => kind === "agent" && name === SPEND;
 
 /**
  * The same for agents that call one another, each under its own rules. A subject that occurs more than once is counted once, with the

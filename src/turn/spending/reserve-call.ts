@@ -55,7 +55,8 @@ function mayCost(state: TurnState, most: number): boolean {
 export function mayCallAgain(state: TurnState): boolean {
   const { sent, setup } = state;
   const usage = { input: sent?.ledger.tokens ?? 0, output: parametersOf(setup).maxTokens };
-  return mayCost(state, sent === undefined ? 0 : mostDollars(usage, setup.prices, []));
+  const most = sent === undefined ? 0 : mostDollars(usage, setup.prices, []);
+  return mayCost(state, most) && (state.recorded !== undefined || most <= state.left.allowed + ROUNDING);
 }
 
 /** Whether the error is about a call that a run has no money for. */

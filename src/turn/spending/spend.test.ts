@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { type SpendPeriod, type TurnEvent, turnId } from "../../protocol/index.ts";
@@ -5,12 +6,12 @@ import { cardOf } from "../../wire/index.ts";
 import { collect, endOf, message, OPERATOR, testRuntime } from "../index.contract.ts";
 
 const DAY = 86_400_000;
-/** What each reply costs: a cent and a half. */
-const DEAR = { usage: { input: 5_000 } };
+/** What each reply costs: a cent and a half, which is nearly the most that a call can cost. */
+const DEAR = { usage: { input: 100, output: 1_000 } };
 
-const spending = (per: SpendPeriod, replies: Parameters<typeof testRuntime>[0], dollars = 0.02) =>
+const spending = (per: SpendPeriod, replies: Parameters<typeof testRuntime>[0], dollars = 0.04) =>
   testRuntime(replies, {
-    budgets: { spend: { dollars, per } },
+    budgets: { reply: 1_000, spend: { dollars, per } },
     parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
   });
 
@@ -37,56 +38,56 @@ describe("an agent that may spend so much", () => {
   });
 
   it("ever, does not call it again", async () => {
-    const { open, say, time } = await spending("ever", [{ parts: [{ text: "Well." }], ...DEAR }, "Never."], 0.01);
+    const { open, say, time } = await spending("ever", [{ parts: [{ text: "Well." }], ...DEAR }, "Never."], 0.02);
     const thread = await open();
     await say(thread, "one");
     time.at += 1_000 * DAY;
     const refused = endOf(await say(thread, "two"));
     expect(refused).toMatchObject({ type: "failed", error: { code: "spend_limit" } });
     expect(refused.type === "failed" && refused.error.message).toContain(
-      "helper has spent $0.0150 of the $0.01 it may",
+      "helper has spent $0.0153 of the $0.02 it may",
     );
   });
 
   it("stops in the middle of a turn when it is spent: the calls get their answer, and no further request is sent", async () => {
     const call = { call: "look", input: { at: "the sea" } };
-    const { open, say, sent } = await spending("day", [{ parts: [call], ...DEAR }, "Never."], 0.01);
+    const { open, say, sent } = await spending("day", [{ parts: [call], ...DEAR }, "Never."], 0.02);
     expect(endOf(await say(await open(), "look"))).toMatchObject({ type: "done", because: "maxCost" });
     expect(sent).toHaveLength(1);
   });
 
   it("calls its model for one contact after the other where all at once could pass it", async () => {
     const paid = { parts: [{ text: "Well." }], ...DEAR };
-    const { open, say, sent, store, agent } = await spending("day", Array(5).fill(paid), 0.03);
+    const { open, say, sent, store, agent } = await spending("day", Array(5).fill(paid), 0.04);
     const threads = await Promise.all(["a", "b", "c", "d", "e"].map((contact) => open(contact)));
     const ends = (await Promise.all(threads.map((thread) => say(thread, "Hi")))).map(endOf);
     expect(ends.filter(({ type }) => type === "done")).toHaveLength(2);
     const failed = ends.flatMap((end) => (end.type === "failed" ? [end.error.code] : []));
     expect(failed).toEqual(["spend_limit", "spend_limit", "spend_limit"]);
     expect(sent).toHaveLength(2);
-    expect(await store.spent(agent.org, agent.name, 0)).toBeCloseTo(0.03);
+    expect(await store.spent(agent.org, agent.name, 0)).toBeCloseTo(0.0306);
   });
 
   it("counts at once what a turn that still runs has spent", async () => {
     const call = { parts: [{ call: "look", input: { at: "the sea" } }], ...DEAR };
-    const { open, say, runtime, time } = await spending("day", [call, { parts: [{ text: "Well." }] }], 0.01);
+    const { open, say, runtime, time } = await spending("day", [call, { parts: [{ text: "Well." }] }], 0.02);
     const [ann, bob] = [await open("ann"), await open("bob")];
     await runtime.post(OPERATOR, ann, [message("Hi", time.at)]);
     const turn = runtime.run(OPERATOR, ann);
     for (let step = await turn.next(); !step.done && step.value.type !== "tool-start"; ) step = await turn.next();
     const refused = endOf(await say(bob, "Hi"));
     expect(refused).toMatchObject({ type: "failed", error: { code: "spend_limit" } });
-    expect(refused.type === "failed" && refused.error.message).toContain("has spent $0.0150");
+    expect(refused.type === "failed" && refused.error.message).toContain("has spent $0.0153");
     expect(endOf(await collect(turn))).toMatchObject({ type: "done", because: "maxCost" });
   });
 
   it("is stopped in the middle of a turn by what another program spends meanwhile", async () => {
     const call = { parts: [{ call: "look", input: { at: "the sea" } }] };
-    const one = await spending("day", [call, "Never."], 0.01);
+    const one = await spending("day", [{ ...call, ...DEAR }, "Never."], 0.033);
     const other = await testRuntime([{ parts: [{ text: "Well." }], ...DEAR }], {
       agent: one.agent,
       store: one.store,
-      parts: { cardOf: one.parts.cardOf, holder: "other" },
+      parts: { cardOf: one.parts.cardOf, holder: "other", random: (length) => randomBytes(length) },
     });
     const thread = await one.open();
     await one.runtime.post(OPERATOR, thread, [message("Hi", one.time.at)]);
@@ -97,6 +98,30 @@ describe("an agent that may spend so much", () => {
     }
     expect(endOf(events)).toMatchObject({ type: "done", because: "maxCost" });
     expect(one.sent).toHaveLength(1);
+  });
+
+  it("is never passed by two programs together, and all of it can be spent", async () => {
+    const paid = { parts: [{ text: "Well." }], ...DEAR };
+    const one = await spending("ever", Array(9).fill(paid), 0.1);
+    const other = await testRuntime(Array(9).fill(paid), {
+      agent: one.agent,
+      store: one.store,
+      parts: { cardOf: one.parts.cardOf, holder: "other", random: (length) => randomBytes(length) },
+    });
+    const say = async (on: typeof one, contact: string) => endOf(await on.say(await on.open(contact), "Hi"));
+    const ends = await Promise.all(Array.from({ length: 12 }, (_, i) => say(i % 2 ? one : other, `contact-${i}`)));
+    // Six replies cost 9.2 cents; the most that a seventh could cost is not left.
+    expect(ends.filter(({ type }) => type === "done")).toHaveLength(6);
+    expect(await one.store.spent(one.agent.org, one.agent.name, 0)).toBeCloseTo(6 * 0.0153);
+  });
+
+  it("says that the limit is too low for even one call", async () => {
+    const { open, say, sent } = await spending("day", ["Never."], 0.01);
+    const refused = endOf(await say(await open(), "Hi"));
+    expect(refused.type === "failed" && refused.error.message).toMatch(
+      /the next call of its model can cost \$0\.0\d+; raise budgets\.spend\.dollars, or lower budgets\.reply$/,
+    );
+    expect(sent).toHaveLength(0);
   });
 
   it("is answered by no other model whose price is not known", async () => {

@@ -1,16 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import type { Compilation } from "../../compiler/index.ts";
 import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../../protocol/index.ts";
-import { dollars } from "../../wire/index.ts";
+import { mostDollars } from "../../wire/index.ts";
 import { parametersOf } from "../loop/setup.ts";
 import { type MoneyLeft, NO_END, type Spender } from "../loop/steps.ts";
 import type { TurnState } from "../loop/turn-state.ts";
 
 /**
  * An agent's limit in money, and its funds. Spent is what the record says, for all programs, plus what the running turns of this one have
- * spent. A request is sent as long as anything is left, and near the end only one at a time: each program passes the limit by at most one
- * request. A request whose answer broke off costs nothing in the record, because no provider reports what it bills for it: the limit does
- * not count it.
+ * spent. Near the end, requests are sent one at a time. A feature reserves each request's maximum cost in the store, for all programs, so
+ * the limit is never passed; funds are sent from as long as anything is left, so each program passes them by at most one request.
  */
 
 /**
@@ -77,11 +76,14 @@ async function reserve(state: TurnState, { ledger }: Compilation): Promise<() =>
   const { agent, prices } = setup;
   const isCounted = agent.budgets.spend !== undefined || parts.steps.funds.some(({ holds }) => holds(agent));
   if (!isCounted) return () => undefined;
-  const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(setup).maxTokens };
+  const most = mostDollars({ input: ledger.tokens, output: parametersOf(setup).maxTokens }, prices, []);
   for (;;) {
-    const left = leastOf(await leftOf(state));
-    if (left <= 0) throw await unpaid(state);
-    if (left > parts.spending.reserved(agent)) return parts.spending.reserve(agent, dollars(usage, prices));
+    const left = await leftOf(state);
+    if (leastOf(left) <= 0) throw await unpaid(state);
+    const reserved = parts.spending.reserved(agent);
+    const isFirst = reserved === 0;
+    if (leastOf(left) > reserved && (isFirst || left.allowed >= reserved + most))
+      return parts.spending.reserve(agent, most);
     await parts.spending.ended(agent, lease.signal);
   }
 }

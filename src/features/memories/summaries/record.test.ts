@@ -133,7 +133,7 @@ describe("a summary in the record", () => {
   });
 
   it("counts against the agent's limit in the next program, too", async () => {
-    const budgets = { ...DEFAULT_BUDGETS, spend: { dollars: 0.05, per: "ever" } } as const;
+    const budgets = { ...DEFAULT_BUDGETS, spend: { dollars: 0.065, per: "ever" } } as const;
     const { parts, consolidate, scopeOf } = await rested(COSTLY, {
       agent: sampleAgent({ budgets }),
       parts: CARD,

@@ -212,7 +212,7 @@ describe("the request for a summary", () => {
   });
 
   it("is refused where the agent's money is spent, and counts against it", async () => {
-    const budgets = { ...DEFAULT_BUDGETS, spend: { dollars: 0.05, per: "ever" } } as const;
+    const budgets = { ...DEFAULT_BUDGETS, spend: { dollars: 0.065, per: "ever" } } as const;
     const costly = { parts: [{ text: "Ann sails." }], usage: { input: 20_000, output: 10 } };
     const agent = sampleAgent({ budgets });
     const parts = { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") };
