@@ -119,7 +119,10 @@ function checkPeers({ listeners }: Organism, report: Report): void {
     if (names.indexOf(name) < i) report.add(["listeners", i, "name"], "is the name of another listener, too");
     for (const [n, peer] of peers.entries())
       if (!names.includes(peer))
-        report.add(["listeners", i, "peers", n], `there is no listener \`${peer}\`, only ${names.map((one) => `\`${one}\``).join(", ")}`);
+        report.add(
+          ["listeners", i, "peers", n],
+          `there is no listener \`${peer}\`, only ${names.map((one) => `\`${one}\``).join(", ")}`,
+        );
   }
 }
 

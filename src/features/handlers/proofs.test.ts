@@ -313,7 +313,9 @@ describe("what `complete` asks with", () => {
 
   it("003.24 counts for the usage of its agent and contact, for its turn, and for the money that the agent may spend", async () => {
     const dear = { parts: [{ text: "Well." }], usage: { input: 6_000 } };
-    const agent = caged(WARM, { budgets: { ...DEFAULT_BUDGETS, reply: 1_000, spend: { dollars: 0.0358, per: "day" } } });
+    const agent = caged(WARM, {
+      budgets: { ...DEFAULT_BUDGETS, reply: 1_000, spend: { dollars: 0.0358, per: "day" } },
+    });
     const on = await testRuntime([dear, dear], {
       agent,
       parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },

@@ -28,7 +28,10 @@ export function calledBy({ kind, agent, contact, name }: Counted): string {
 }
 
 /** Why a call is not made that `budgets.spend` has no money for. */
-function overSpend({ subject: { agent, allowed }, until, used, most = 0 }: Omit<Crossed, "what">, now: number): StrataError {
+function overSpend(
+  { subject: { agent, allowed }, until, used, most = 0 }: Omit<Crossed, "what">,
+  now: number,
+): StrataError {
   const { dollars = 0, per = "ever" } = allowed.money ?? {};
   const held = used.held > 0 ? `, and $${used.held.toFixed(4)} are reserved for calls under way` : "";
   const period = per === "ever" ? "" : ` a UTC ${per}`;

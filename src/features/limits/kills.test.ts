@@ -33,7 +33,9 @@ interface Racer {
 }
 
 function racer(address: string, count: number, limit: string): Racer {
-  const child = spawn(process.execPath, [PROGRAM, address, String(count), limit], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [PROGRAM, address, String(count), limit], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [ready, paid] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
   const ended = once(child, "exit");

@@ -4,7 +4,16 @@ import { COUNTED_BY, pauseFor } from "./api.ts";
 import { type PaidTurn, paidBy } from "./chain-store.ts";
 import { limitReached } from "./errors.ts";
 import { type AskedCall, type Crossed, LIMITS_STORE, type Subject } from "./store.ts";
-import { declaredAs, isKey, isSpend, keyName, rulesFor, spendSubject, subjectsOf, subjectsOfChain } from "./subjects.ts";
+import {
+  declaredAs,
+  isKey,
+  isSpend,
+  keyName,
+  rulesFor,
+  spendSubject,
+  subjectsOf,
+  subjectsOfChain,
+} from "./subjects.ts";
 
 /** How many refusals are remembered: a forgotten thread is refused again. */
 const MOST_REFUSALS = 10_000;

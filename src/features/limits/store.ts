@@ -7,7 +7,7 @@ import {
   StrataError,
   type ThreadId,
 } from "../../protocol/index.ts";
-import { inOrder, leases, newTable, plain, spent, type StorePart, type Tx, tables } from "../../store/index.ts";
+import { inOrder, leases, newTable, plain, type StorePart, spent, type Tx, tables } from "../../store/index.ts";
 import { chainOf, type PayerTable } from "./chain-store.ts";
 
 /** The kinds of subjects of a limit. */

@@ -179,7 +179,9 @@ describe("strata init organism --from", () => {
       return err;
     };
     expect(await wrong("ttl_hours: 24", "ttl_hours: soon")).toMatch(/organism\.yaml:9:/);
-    expect(await wrong("peers: [shouter]", "peers: [shoutr]")).toContain("there is no listener `shoutr`, only `greeter`, `shouter`");
+    expect(await wrong("peers: [shouter]", "peers: [shoutr]")).toContain(
+      "there is no listener `shoutr`, only `greeter`, `shouter`",
+    );
     expect(await wrong("name: shouter", "name: greeter")).toContain("the name of another listener");
   });
 });

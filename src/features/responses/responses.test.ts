@@ -100,7 +100,11 @@ describe("003.47 the response cache", () => {
       const { ask, sent } = await asking();
       expect(await ask("What is it?")).toMatchObject({ said: "One.", by: ["handler in a thread"] });
       const again = await ask("What is it?");
-      expect(again).toMatchObject({ said: "One.", by: ["response cache", "handler in a thread"], totals: { modelCalls: 0 } });
+      expect(again).toMatchObject({
+        said: "One.",
+        by: ["response cache", "handler in a thread"],
+        totals: { modelCalls: 0 },
+      });
       expect(sent).toHaveLength(1);
     });
 

@@ -142,7 +142,9 @@ function stepLines({ answered, outgoing = [] }: NonNullable<TurnRecord["steps"]>
           `${answered.failed ? "run by  " : "answered by"} ${answered.by.map((one) => `the ${one}`).join(" and ")}${answered.failed ? ", which failed" : ", in place of the model"}`,
         ]),
     ...(answered?.interrupted
-      ? [`the ${answered.by.at(-1)} was interrupted in an earlier try, and its effect is unknown: it was not asked again`]
+      ? [
+          `the ${answered.by.at(-1)} was interrupted in an earlier try, and its effect is unknown: it was not asked again`,
+        ]
       : []),
     ...outgoing.map(
       ({ by, did, because }) =>
