@@ -40,9 +40,9 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
       if (agent.life === undefined) return { vitals: async () => NO_LIFE };
       let asked: ReturnType<typeof vitalsOf> | undefined;
       return {
-        vitals: async () => {
+        vitals: async (_, { events: [first] }) => {
           asked ??= vitalsOf(withRunning(parts), agent);
-          return vitalsText(await asked);
+          return vitalsText(await asked, first?.at);
         },
       };
     },

@@ -29,6 +29,17 @@ describe("vitals", () => {
     ]);
   });
 
+  it("000.20 the time is left out where the frame of an event in the request says it to the minute, and nowhere else", () => {
+    const lines = ["- tier: Normal", "- turn: 17", "- time: 2026-11-21T09:30:05Z", "- state: loading context"];
+    const withEvent = (at: number | undefined) => {
+      const content = vitalsText(VITALS, at);
+      return content.kind === "text" ? content.text.split("\n") : content;
+    };
+    for (const at of [undefined, AT - 60_000, AT - 6_000, AT + 55_000, AT - 86_400_000])
+      expect(withEvent(at)).toEqual(lines);
+    for (const at of [AT, AT - 5_000, AT + 54_000]) expect(withEvent(at)).toEqual(lines.toSpliced(2, 1));
+  });
+
   it("000.20 25.21 what an agent does not have, and what nobody knows, is left out", async () => {
     const rest = ["- tier: Normal", "- turn: 17", "- time: 2026-11-21T09:30:05Z", "- state: loading context"];
     expect(told({})).toEqual(rest);

@@ -53,19 +53,26 @@ export async function vitalsOf(parts: LifeParts, agent: Agent): Promise<Vitals> 
   };
 }
 
-/** Vitals as the model reads them: funds, account, turn, time and state. Absent or unknown ones are omitted. */
-export function vitalsText(now: Vitals): LayerContent {
+/**
+ * Vitals as the model reads them: funds, account, turn, time and state. Absent or unknown ones are omitted, and so is the time if the frame
+ * of an event in the same request gives this very minute.
+ * @param eventAt the time in the frame of the request's first event
+ */
+export function vitalsText(now: Vitals, eventAt?: number): LayerContent {
+  const isSaid = eventAt !== undefined && minuteOf(eventAt) === minuteOf(now.at);
   const lines = [
     ...moneyLines(now),
     `tier: ${now.tier}`,
     ...walletLines(now),
     `turn: ${now.turn}`,
-    `time: ${isoSecond(now.at)}`,
+    ...(isSaid ? [] : [`time: ${isoSecond(now.at)}`]),
     `state: ${now.state}`,
   ];
   // Numbers, times and words of the platform's; the address is the operator's, from strata.yaml.
   return { kind: "text", text: trusted(lines.map((line) => `- ${line}`).join("\n")) };
 }
+
+const minuteOf = (at: number): number => Math.floor(at / 60_000);
 
 function moneyLines({ balance, runway }: Vitals): readonly string[] {
   return [
