@@ -28,6 +28,16 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
     summarizedIn: [["(The first 12 messages of this conversation are no longer shown. A summary of them follows.)"]],
     replacesAbove: [[3], [0], ["reread"]],
     beginningShown: [["message", 500, 2_000]],
+    middleLeftOut: [
+      [
+        { n: 1, from: 41, to: 960, lines: 1_000 },
+        { reader: "read_result", characters: 31_000 },
+      ],
+      [
+        { n: 2, from: 41, to: 6_960, lines: 7_000 },
+        { reader: "read_result", characters: 310_000, most: 200_000 },
+      ],
+    ],
     attached: [["image/png, 12 kB", 300]],
     omitted: [
       ["image/png, 12 kB", "failed"],

@@ -290,6 +290,17 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     found: [[1], [3]],
     nothingFound: [[["cancel_order", "find_order"]]],
   },
+  "features/results": {
+    noSuchResult: [[7, [1, 3]]],
+    noSuchLine: [[1_001, 1_000]],
+    linesShown: [[41, 90, 1_000]],
+    linesFound: [
+      [1, 1],
+      [3, 3],
+      [20, 300],
+    ],
+    notFound: [[1_000]],
+  },
   "features/learning": LEARNING_SAMPLES,
   "features/drafts": {
     draftsWait: [[1], [3]],

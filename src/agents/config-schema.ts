@@ -165,7 +165,11 @@ const BUDGETS = z.strictObject({
     .describe(
       `Characters of one message or other posted event; longer ones are refused. Default ${LONGEST_MESSAGE.toLocaleString("en-US")}.`,
     ),
-  result: tokens(1).default(DEFAULT_BUDGETS.result).describe("Tokens of one tool result; a longer one is cut."),
+  result: tokens(1)
+    .default(DEFAULT_BUDGETS.result)
+    .describe(
+      "Tokens of one tool result. A longer one is cut; with `read_result` among the tools, what is not shown is kept and can be read.",
+    ),
   turn: z
     .strictObject({
       modelCalls: z

@@ -1,4 +1,4 @@
-import { cleanName, frame } from "../guard/index.ts";
+import { clean, cleanName, frame, lineStarts, longestFitting, truncateText } from "../guard/index.ts";
 import {
   type CallPart,
   type CountTokens,
@@ -8,6 +8,7 @@ import {
   framedAbove,
   type ImagePart,
   isMedia,
+  type KeptResult,
   type LedgerEntry,
   lowestTrust,
   type Message,
@@ -16,16 +17,18 @@ import {
   type StoredEvent,
   saysDay,
   type TextPart,
+  type ToolName,
   type ToolOutcome,
   type TranscriptMessage,
   type Trust,
+  type Trusted,
   trusted,
   type Untrusted,
   type UserPart,
   untrusted,
 } from "../protocol/index.ts";
 import { beginningWithin, countMessage, mediaBytes, mediaTokens } from "./tokens.ts";
-import { attached, beginningShown, omitted } from "./wording.ts";
+import { attached, beginningShown, middleLeftOut, omitted } from "./wording.ts";
 
 /** A beginning with fewer tokens is of no use. */
 const LEAST = 64;
@@ -183,9 +186,17 @@ function cutEvent(event: Framable, share: number, count: CountTokens): UserPart[
   return undefined;
 }
 
+/** How a result is kept that is too long: under which number, and the tool that reads it. */
+export interface Keeping {
+  readonly n: number;
+  readonly reader: ToolName;
+  /** Characters at most. */
+  readonly most: number;
+}
+
 /**
  * A tool's result as it enters the transcript: framed, and cut once and for all to `room` tokens. Every call gets a result: if there is no
- * room at all, it is only the frame and the mark.
+ * room at all, it is only the frame and the mark. With `keep`, one that is too long shows its beginning and its end, and is kept.
  */
 export function frameResult(
   call: Pick<CallPart, "id" | "tool">,
@@ -203,25 +214,60 @@ export function frameResult(
   };
   const framed = frame(header, text);
   const fits = count(framed) <= room;
-  const said = fits ? framed : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
+  const parts = fits || answer.keep === undefined ? undefined : bothEnds(answer, answer.keep, header, { room, count });
+  const said = fits
+    ? framed
+    : (parts?.shown ?? cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning)))));
   // The frame holds the tool's whole text; the notes come after it.
   const sent = notes.length === 0 ? said : trusted([said, ...notes].join("\n"));
   return {
-    type: "result",
-    id: call.id,
-    tool: call.tool,
-    text: sent,
-    failed,
+    ...{ type: "result", id: call.id, tool: call.tool, text: sent, failed },
     // What was cut does not show them whole.
     ...(loads && fits && { loads }),
     ...(media.length > 0 && { media }),
+    ...(parts && { kept: parts.kept }),
   };
+}
+
+/** Lines that are shown of a kept result at least: fewer say nothing of its form. */
+const LEAST_LINES = 4;
+
+/** The beginning and the end of a result, as many lines as fit, and all of it for the record. Undefined: there is no room for that. */
+function bothEnds(
+  { text, trust }: AnsweredTool & { readonly trust: Trust },
+  { n, reader, most }: Keeping,
+  header: FrameHeader,
+  { room, count }: { readonly room: number; readonly count: CountTokens },
+): { readonly shown: Trusted; readonly kept: KeptResult } | undefined {
+  const whole = clean(text);
+  const kept = untrusted(truncateText(whole, most, ""));
+  const starts = lineStarts(kept);
+  const showing = (lines: number): Trusted => {
+    const first = Math.ceil((lines * 2) / 3);
+    const last = lines - first;
+    const mark = middleLeftOut(
+      { n, from: first + 1, to: starts.length - last, lines: starts.length },
+      { reader, characters: whole.length, ...(kept.length < whole.length && { most: kept.length }) },
+    );
+    const beginning = kept.slice(0, starts[first]).replace(/\n$/, "");
+    const end = kept.slice(starts[starts.length - last]);
+    return trusted([frame(header, untrusted(beginning)), mark, frame(header, untrusted(end))].join("\n"));
+  };
+  if (starts.length <= LEAST_LINES) return undefined;
+  const fits = (some: number): boolean => count(showing(some)) <= room;
+  // No more is looked at than could fit, however long it is.
+  const longest = Math.min(starts.length - 1, starts.filter((at) => at < room * 16).length);
+  const lines = longestFitting(longest, fits);
+  const shown = showing(lines);
+  return lines >= LEAST_LINES && count(shown) <= room ? { shown, kept: { n, trust, text: kept } } : undefined;
 }
 
 /** A tool's answer. */
 interface AnsweredTool extends Pick<ToolOutcome, "text" | "failed" | "media" | "loads"> {
   /** Media types that the model's API takes in a result. Default: all. */
   readonly takes?: readonly string[];
+  /** Left out: what does not fit is dropped. */
+  readonly keep?: Keeping;
 }
 
 /**

@@ -8,7 +8,7 @@ export type { CompileInput, EditRates } from "./compile-input.ts";
 export { type Summary, summarizedBy } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { isEarlier } from "./earlier.ts";
-export { frameResult, saidAbove, wholeMessage } from "./events.ts";
+export { frameResult, type Keeping, saidAbove, wholeMessage } from "./events.ts";
 export { leastOfLayer } from "./layers.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
 export { type Restated, restate } from "./restate.ts";

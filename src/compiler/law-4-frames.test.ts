@@ -174,6 +174,35 @@ describe("law 4", () => {
     expect(cuts).toBeGreaterThan(20);
   });
 
+  it("law 4, law 8: a result that is kept shows its beginning and its end in frames, within its room, and the platform's note between them", () => {
+    let kept = 0;
+    const note = /^\(Lines \d+ to \d+ of \d+ are not shown: .* call read_result with result 3\.\)$/;
+    const call = { type: "call", id: "c", tool: toolName("find"), input: {} } as const;
+    fc.assert(
+      fc.property(longText, fc.integer({ min: 0, max: 900 }), trustLevel, (some, room, trust) => {
+        const text = untrusted(`${some}\n`.repeat(12));
+        const keep = { n: 3, reader: toolName("read_result"), most: 1_000_000 };
+        const part = frameResult(call, { text, failed: false, trust, at: 0, keep }, room, bytes3);
+        if (part.kept === undefined) return;
+        kept++;
+        expect(bytes3(part.text)).toBeLessThanOrEqual(room);
+        expect(part.kept).toEqual({ n: 3, trust, text: clean(text) });
+        const frames = readFrames(part.text);
+        expect(frames.map(({ kind, trust: of }) => [kind, of])).toEqual([
+          ["result", trust],
+          ["result", trust],
+        ]);
+        expect(outside(part.text)).toEqual([expect.stringMatching(note)]);
+        expect(part.text.split("\n").filter(looksLikeOurs)).toHaveLength(2);
+        expect(part.kept.text.startsWith(frames[0]?.text ?? "?")).toBe(true);
+        expect(part.kept.text.endsWith(frames[1]?.text ?? "?")).toBe(true);
+        expect(part.text.isWellFormed()).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+    expect(kept).toBeGreaterThan(20);
+  });
+
   it("law 4: no byte from outside reaches the prefix, whoever sends what", () => {
     const quiet = compile(inputOf({ agent, limit: 10_000_000 }));
     fc.assert(

@@ -91,6 +91,13 @@ export const beginningShown = (what: string, shown: number, all: number): string
 export const isBeginning = (line: string): boolean =>
   /^\(The .+ above is truncated: its first \d+ of \d+ characters are shown\.\)$/.test(line);
 
+/** Between the beginning and the end of a result that is kept; `most`: how many of its characters are, if not all. */
+export const middleLeftOut = (
+  { n, from, to, lines }: { readonly n: number; readonly from: number; readonly to: number; readonly lines: number },
+  { reader, characters, most }: { readonly reader: string; readonly characters: number; readonly most?: number },
+): string =>
+  `(Lines ${from} to ${to} of ${lines} are not shown: the result has ${characters} characters${most === undefined ? "" : `, of which the first ${most} are kept`}. To read or search them, call ${reader} with result ${n}.)`;
+
 export const attached = (file: string, tokens: number): string =>
   `(Attached: ${file}, counted as about ${tokens} tokens.)`;
 

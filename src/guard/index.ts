@@ -28,6 +28,6 @@ export {
   readsAsOurs,
   sumProblem,
 } from "./text-check.ts";
-export { longestFitting, shorten, truncateText } from "./truncate-text.ts";
+export { LONGEST_LINE, lineStarts, longestFitting, shorten, truncateText } from "./truncate-text.ts";
 export { type PrivateWords, privateWords, type Scan, scanFor, type VerbatimRun } from "./verbatim.ts";
 export { blocked, flagged, rejected } from "./wording.ts";

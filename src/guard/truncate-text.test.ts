@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nastyText } from "./clean-text.contract.ts";
-import { truncateText } from "./index.ts";
+import { LONGEST_LINE, lineStarts, truncateText } from "./index.ts";
 
 const MARK = "…[cut]";
 
@@ -31,6 +31,27 @@ describe("truncateText", () => {
         expect(text.startsWith(shown)).toBe(true);
       }),
       { numRuns: 10_000 },
+    );
+  });
+});
+
+describe("lineStarts", () => {
+  it("divides a text into its lines, long ones between words, and loses nothing", () => {
+    expect(lineStarts("")).toEqual([]);
+    expect(lineStarts("a\nb\n\nc\n")).toEqual([0, 2, 4, 5]);
+    expect(lineStarts(`${"word ".repeat(100)}\nend`)).toEqual([0, 400, 501]);
+    const text = fc.string({ unit: fc.constantFrom("a", "b c", "\n", "😀", "e\u0301", ","), maxLength: 3_000 });
+    fc.assert(
+      fc.property(text, (some) => {
+        const starts = lineStarts(some);
+        const lines = starts.map((at, i) => some.slice(at, starts[i + 1]));
+        expect(lines.join("")).toBe(some);
+        for (const line of lines) {
+          expect(line.length).toBeGreaterThan(0);
+          expect(line.length).toBeLessThanOrEqual(LONGEST_LINE + 1);
+          expect(line.isWellFormed()).toBe(true);
+        }
+      }),
     );
   });
 });

@@ -54,6 +54,28 @@ function isLow(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
+/** A longer line counts as several. */
+export const LONGEST_LINE = 400;
+
+/** Where each line of a text begins. A line that is too long is divided, between words if possible. */
+export function lineStarts(text: string): readonly number[] {
+  const starts: number[] = [];
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf("\n", from);
+    const to = end === -1 ? text.length : end + 1;
+    while (to - from > LONGEST_LINE) {
+      starts.push(from);
+      const part = text.slice(from, placeToCut(text, from + LONGEST_LINE));
+      // A word longer than half of the line is divided, too.
+      const words = /^.*[\s,;]/su.exec(part)?.[0].length ?? 0;
+      from += words * 2 >= part.length ? words : part.length;
+    }
+    starts.push(from);
+    from = to;
+  }
+  return starts;
+}
+
 /** The rest after a text is cut before a word: the blanks and punctuation that joined it to the next one. */
 const JOINING = /[\s,;:–—-]+$/u;
 

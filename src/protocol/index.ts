@@ -198,6 +198,7 @@ export {
   holdsReasoning,
   type ImagePart,
   isMedia,
+  type KeptResult,
   type LayerMark,
   type Message,
   type MessageRole,

@@ -68,6 +68,17 @@ export interface ResultPart {
   readonly loads?: readonly ToolName[];
   /** Pictures and files that came with it. If a provider accepts none in a result, a line says so instead. */
   readonly media?: readonly (ImagePart | FilePart)[];
+  /** The whole of a result of which `text` shows only a part. It is stored with the message, and never sent. */
+  readonly kept?: KeptResult;
+}
+
+/** A result that was too long to be shown whole. It can be read while the message with it is in the request. */
+export interface KeptResult {
+  /** The number by which the model asks for it. */
+  readonly n: number;
+  readonly trust: Trust;
+  /** Cleaned, so that its lines are those that were shown. */
+  readonly text: Untrusted;
 }
 
 /** JSON of a named type, as a program sends it. The model reads it as text. */

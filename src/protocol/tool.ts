@@ -13,7 +13,7 @@ import type {
 import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Layer, Source } from "./layer.ts";
 import type { AgentState } from "./life.ts";
-import type { FilePart, ImagePart } from "./message.ts";
+import type { FilePart, ImagePart, KeptResult } from "./message.ts";
 import type { ToolSchema } from "./request.ts";
 import type { ContactScope, DoneBy, Role } from "./scope.ts";
 import type { Spoken, Trust, Untrusted } from "./trust.ts";
@@ -53,6 +53,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The schemas of the agent's deferred tools, for the tool that finds them. */
   readonly deferred?: readonly ToolSchema[];
+  /** The long results in the request, for the tool that reads them. `fits`: whether an answer is short enough. */
+  readonly kept?: { readonly results: readonly KeptResult[]; readonly fits: (answer: string) => boolean };
   /** Reports the progress of a long call, in a few words, to whoever follows the turn. The model does not see it. */
   progress(message: string): void;
   /** A value named under `secrets` of strata.yaml. It is removed from the tool's result. @throws StrataError `secret_missing` */
@@ -160,6 +162,8 @@ export interface Tool {
   tainted?(input: Json, scope: ContactScope): Tainted;
   /** The call that is meant by a call of this tool, if it only passes on a call of another one. */
   forwards?(input: Json): ForwardedCall | undefined;
+  /** Set if it reads the parts of long results that were not shown. An agent with such a tool keeps them. */
+  readonly readsResults?: true;
   /** A sentence for the model if the input does not match the schema. */
   check(input: Json): string | undefined;
   /** Gets only checked input. Expected problems are outcomes; whatever it throws becomes a failed outcome. */

@@ -73,6 +73,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/defer/index.ts")).FEATURE,
   },
   {
+    name: "results",
+    nouns: {},
+    load: async () => (await import("../../features/results/index.ts")).FEATURE,
+  },
+  {
     name: "fetch",
     nouns: {},
     load: async () => (await import("../../features/fetch/index.ts")).FEATURE,

@@ -1,8 +1,9 @@
-import { type Compilation, frameResult, roomLeft } from "../../compiler/index.ts";
+import { type Compilation, roomLeft } from "../../compiler/index.ts";
 import {
   type CallPart,
   type Json,
   lowestTrust,
+  type Message,
   REPLY_TOOL,
   type Reply,
   type ResultPart,
@@ -11,6 +12,7 @@ import {
   TAINTED,
   type Tainted,
   type Tool,
+  type ToolContext,
   type ToolName,
   type ToolOutcome,
   type ToolSchema,
@@ -40,6 +42,7 @@ import {
   notRun,
   tooOften,
 } from "../wording.ts";
+import { type FramesResult, framingResults, keptIn } from "./kept-results.ts";
 import { withoutPrivate } from "./reply-guard.ts";
 import { hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
@@ -66,7 +69,7 @@ export async function* answerCalls(
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
 
   const stop = limitReached(state) ?? (state.isLast ? "toolCalls" : undefined);
-  const results: ((room: number) => ResultPart)[] = [];
+  const results: ((frames: FramesResult, room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
   for (const made of calls) {
     const call = meantBy(tools, made);
@@ -83,7 +86,7 @@ export async function* answerCalls(
     const came = { ...outcome, trust, at: state.parts.clock.recorded(), ...(takes && { takes }) };
     if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, call, later));
     else {
-      results.push((room) => frameResult(made, came, room, state.setup.count));
+      results.push((frames, room) => frames(made, came, room, call.tool));
       trusts.push(trust);
     }
     const skipped = !isRun && stop !== undefined;
@@ -134,11 +137,18 @@ async function* withProgress<T>(
 function frameResults(
   state: TurnState,
   compilation: Compilation,
-  { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
+  {
+    results,
+    word,
+  }: {
+    readonly results: readonly ((frames: FramesResult, room: number) => ResultPart)[];
+    readonly word: string | undefined;
+  },
 ): readonly ResultPart[] {
   const room = roomFor(state, compilation, results.length);
   const last = room - (word === undefined ? 0 : state.setup.count(`\n${word}`));
-  return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
+  const frames = framingResults(state, shownMessages(state, compilation));
+  return results.map((one, i) => (i < results.length - 1 ? one(frames, room) : withWord(one(frames, last), word)));
 }
 
 function stopOf({ finish }: Reply): StopReason {
@@ -179,15 +189,18 @@ function refusedUnread(state: TurnState, sentence: string): AnsweredCall {
   return refuseCall(sentence);
 }
 
+/** The conversation as the next request shows it. */
+const shownMessages = ({ added }: TurnState, { epoch, own }: Compilation): readonly Message[] =>
+  [...epoch.transcript, ...own, ...added].map(({ message }) => message);
+
 /** Whether a tool can be called, or must be found first, and by which tool. */
-function deferral(
-  { parts: { tools }, setup: { agent }, added }: TurnState,
-  { epoch, own }: Compilation,
-  name: ToolName,
-) {
+function deferral(state: TurnState, compilation: Compilation, name: ToolName) {
+  const {
+    parts: { tools },
+    setup: { agent },
+  } = state;
   const deferred = deferredOf(tools, agent);
-  const shown = [...epoch.transcript, ...own, ...added].map(({ message }) => message);
-  const isReady = !deferred.includes(name) || isLoaded(tools, shown, name);
+  const isReady = !deferred.includes(name) || isLoaded(tools, shownMessages(state, compilation), name);
   return { isReady, finder: agent.tools.find((one) => tools.get(one)?.forwards !== undefined) ?? name };
 }
 
@@ -229,7 +242,8 @@ async function answerCall(
     const said = { outcome: { text: "message" in instead ? instead.message : untrusted(""), failed: false } } as const;
     return { ...said, trust: "platform", ...("later" in instead && { later: instead.later }) };
   }
-  const { outcome, later } = await runOnce(state, tool, call, { taint, progress });
+  const kept = tool.readsResults && readable(state, compilation);
+  const { outcome, later } = await runOnce(state, tool, call, { taint, progress, ...(kept && { kept }) });
   if (later !== undefined && state.lease.claim.batchMembers !== undefined)
     return refuseCall(laterForSeveral(call.tool));
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
@@ -286,13 +300,27 @@ async function runOnce(
   return { outcome };
 }
 
+/** Tokens of a result beside its text: the header, and a note behind it. */
+const AROUND_RESULT = 100;
+
+/** The long results that a call may read, and how much of them. */
+function readable(state: TurnState, compilation: Compilation): NonNullable<ToolContext["kept"]> {
+  const calls = state.added.at(-1)?.message.parts.filter(({ type }) => type === "call").length ?? 1;
+  const room = roomFor(state, compilation, calls) - AROUND_RESULT;
+  return {
+    results: keptIn(shownMessages(state, compilation)),
+    // As a frame shows it.
+    fits: (answer) => state.setup.count(answer.replaceAll("\n", "\n| ")) <= room,
+  };
+}
+
 /** Who had a say in a call, and who hears how far it has come. */
-interface How {
+interface How extends Pick<ToolContext, "kept"> {
   readonly taint: Trust;
   readonly progress: (sentence: Untrusted) => void;
 }
 
-async function runCall(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<ToolRun> {
+async function runCall(state: TurnState, tool: Tool, call: CallPart, { taint, progress, kept }: How): Promise<ToolRun> {
   const { parts, lease, setup } = state;
   const { thread, turn } = lease.claim;
   const events = claimOf(state).events.map(({ id }) => id);
@@ -310,6 +338,7 @@ async function runCall(state: TurnState, tool: Tool, call: CallPart, { taint, pr
       ...(only !== undefined && { onlySender: only }),
       answered: [...state.replies.keys()],
       ...(tool.forwards && { deferred: deferredSchemas(state) }),
+      ...(kept && { kept }),
       ...(state.writes.length > 0 && { pending: state.writes }),
       at: parts.clock.recorded(),
       taint,

@@ -11,6 +11,7 @@ import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
 import { type Occasion, renewalOf } from "./gather.ts";
+import { framingResults } from "./kept-results.ts";
 import { isHeld, toldOf, withOutgoing } from "./outgoing.ts";
 import { pastOf } from "./plan-request.ts";
 import { progressOf, restated } from "./restate.ts";
@@ -147,7 +148,10 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
     made: epoch?.transcript ?? [],
     word,
     room,
-    count: setup.count,
+    frames: framingResults(
+      state,
+      (epoch?.transcript ?? []).map(({ message }) => message),
+    ),
     at: parts.clock.recorded(),
     ...(takes && { takes }),
   };

@@ -1,9 +1,7 @@
-import { frameResult } from "../../compiler/index.ts";
 import {
   ANSWER_KIND,
   type CallLimits,
   type CallPart,
-  type CountTokens,
   callId,
   type ErrorCode,
   type EventPart,
@@ -34,6 +32,7 @@ import type { Claim, ForCaller, NewOpenCall, OpenCall, Start, Thread, TurnRecord
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
 import { askedFailed, CANCELLED, NO_ANSWER, NOT_YET } from "../wording.ts";
+import type { FramesResult } from "./kept-results.ts";
 import type { Ending, LaterAnswer, TurnParts } from "./steps.ts";
 
 /**
@@ -90,12 +89,12 @@ export function partedEvents({ open, events }: Pick<Claim, "open" | "events">): 
 
 /**
  * How results are framed: the run whose calls they answer, so that a cut takes both or neither, the token limit for all of them together,
- * how tokens are counted, and what the model's API accepts.
+ * how they are framed and counted, and what the model's API accepts.
  */
 interface Framing {
   readonly turn: TurnId;
   readonly room: number;
-  readonly count: CountTokens;
+  readonly frames: FramesResult;
   readonly countMessage: (message: TranscriptMessage["message"]) => number;
   readonly at: number;
   readonly takes?: readonly string[] | undefined;
@@ -115,7 +114,7 @@ export function withWord({ loads, ...result }: ResultPart, word: string | undefi
 /** The message with the results of the calls that an earlier turn left open; undefined if it left none. Each call has exactly one. */
 export function resultsOf(
   claim: Pick<Claim, "open" | "events">,
-  { turn, room, count, countMessage, at, takes, made, word }: Framing,
+  { turn, room, frames, countMessage, at, takes, made, word }: Framing,
 ): readonly TranscriptMessage[] {
   const { open } = claim;
   if (open.length === 0) return [];
@@ -126,12 +125,8 @@ export function resultsOf(
     const answer = answers.get(call.id);
     const said = answer === undefined ? withoutAnswer(call, at) : saidBy(answer);
     trusts.push(said.trust);
-    const result = frameResult(
-      { id: call.call, tool: calledIn(made, call) },
-      { ...said, ...(takes && { takes }) },
-      share,
-      count,
-    );
+    const answered = { id: call.call, tool: calledIn(made, call) };
+    const result = frames(answered, { ...said, ...(takes && { takes }) }, share, call.tool);
     return i === open.length - 1 ? withWord(result, word) : result;
   });
   const message = { role: "tool", parts } as const;

@@ -68,7 +68,7 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function withChecks(tool: Tool): Tool {
-  const { effect, trust, limits, returnsMemories, hidesSecrets, listedIn, states } = tool;
+  const { effect, trust, limits, returnsMemories, hidesSecrets, listedIn, states, readsResults } = tool;
   return {
     // Read each time, so that lint sees one that changes.
     get schema() {
@@ -82,6 +82,7 @@ function withChecks(tool: Tool): Tool {
     ...(hidesSecrets && { hidesSecrets }),
     ...(listedIn !== undefined && { listedIn }),
     ...(states !== undefined && { states }),
+    ...(readsResults && { readsResults }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     ...(tool.decidedWith !== undefined && { decidedWith: tool.decidedWith }),
     ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
