@@ -1,6 +1,6 @@
 import { frameResult, type Keeping } from "../../compiler/index.ts";
-import type { CallPart, KeptResult, Message, ResultPart, ToolName } from "../../protocol/index.ts";
-import type { TurnState } from "./turn-state.ts";
+import type { Agent, CallPart, CountTokens, KeptResult, Message, ResultPart, ToolName } from "../../protocol/index.ts";
+import type { Toolset } from "../tools/index.ts";
 
 /** Characters that are kept of one result, and of all in one request: each turn reads them with the transcript. */
 const MOST = 200_000;
@@ -9,6 +9,12 @@ const MOST_TOGETHER = 1_000_000;
 /** The kept results that messages show, in their order. */
 export const keptIn = (messages: Iterable<Message>): readonly KeptResult[] =>
   [...messages].flatMap(({ role, parts }) => (role === "tool" ? parts.flatMap(({ kept }) => kept ?? []) : []));
+
+/** What a turn knows of results. */
+interface Framing {
+  readonly parts: { readonly tools: Toolset };
+  readonly setup: { readonly agent: Agent; readonly count: CountTokens };
+}
 
 /** Frames a result within so many tokens. */
 export type FramesResult = (
@@ -24,7 +30,7 @@ export type FramesResult = (
  * request shows them.
  */
 export function framingResults(
-  { parts: { tools }, setup: { agent, count } }: Pick<TurnState, "parts" | "setup">,
+  { parts: { tools }, setup: { agent, count } }: Framing,
   messages: Iterable<Message>,
 ): FramesResult {
   const reader = agent.tools.find((name) => tools.get(name)?.readsResults);
