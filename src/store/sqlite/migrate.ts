@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
 import { type Migration, nameOfSteps, SHARED, saidTo } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { first } from "./migrations/0001-first.ts";
 import { SINCE_FIRST } from "./migrations/since-first.ts";
 
@@ -39,6 +39,27 @@ function createSchema(db: Connection, migrations: readonly Migration[]): void {
   for (const statement of known ?? []) db.run(plain(statement));
   for (const step of migrations) known === undefined ? apply(db, step) : noteStep(db, step);
   if (known === undefined) made.set(all, statementsOf(db, migrations));
+}
+
+/** SQLite's name for a database that is never on disk. */
+export const IN_MEMORY = ":memory:";
+
+/** Empty databases in memory, by the steps that made them: to take the steps again would be most of the work of a short use. */
+const images = new Map<string, Buffer>();
+
+/** A new database in memory, with today's schema. */
+export function connectInMemory(how: ConnectionOptions, migrations: readonly Migration[]): Connection {
+  const steps = nameOfSteps(migrations);
+  const image = images.get(steps);
+  const db = connect(IN_MEMORY, { ...how, ...(image && { image }) });
+  try {
+    migrate(db, migrations);
+    if (image === undefined) images.set(steps, db.bytes());
+    return db;
+  } catch (thrown) {
+    db.close();
+    throw thrown;
+  }
 }
 
 /** A setting of the search index, which it stores in tables that it creates by itself. */

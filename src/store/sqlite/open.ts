@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
-import { type Migration, nameOfSteps, withParts } from "../migrations.ts";
+import { withParts } from "../migrations.ts";
 import { refuseMoved } from "../moved.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
@@ -14,7 +14,7 @@ import type { Checkpoints } from "./checkpoint.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import type { Sync } from "./log.ts";
-import { MIGRATIONS, migrate } from "./migrate.ts";
+import { connectInMemory, IN_MEMORY, MIGRATIONS, migrate } from "./migrate.ts";
 import { copyAside, isUnwritable, readOnlyStore } from "./read-only.ts";
 import { sqliteDatabase } from "./transactions.ts";
 
@@ -39,9 +39,6 @@ export interface SqliteOptions {
   /** True: a file that this user cannot write is read from a copy, and what is asked to write is refused. Default: it is not opened. */
   readonly mayCopy?: boolean;
 }
-
-/** SQLite's name for a database that is never on disk. */
-const IN_MEMORY = ":memory:";
 
 /**
  * Opens the file that holds everything, creates it and its folder if they are missing, and brings it up to today's schema. `:memory:` is a
@@ -73,18 +70,6 @@ async function openDatabase(file: string, options: SqliteOptions): Promise<Datab
   } catch (thrown) {
     throw failure(thrown, file);
   }
-}
-
-/** Empty databases in memory, by the steps that made them: to take the steps again would be most of the work of a test. */
-const images = new Map<string, Buffer>();
-
-function connectInMemory(how: ConnectionOptions, migrations: readonly Migration[]): Connection {
-  const steps = nameOfSteps(migrations);
-  const image = images.get(steps);
-  const db = connect(IN_MEMORY, { ...how, ...(image && { image }) });
-  migrate(db, migrations);
-  if (image === undefined) images.set(steps, db.bytes());
-  return db;
 }
 
 async function ready(

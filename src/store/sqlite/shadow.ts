@@ -5,9 +5,8 @@ import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { type Database, inOrder, type Tx } from "../tx.ts";
-import { connect } from "./connection.ts";
 import { sideOver } from "./copy-side.ts";
-import { MIGRATIONS, migrate } from "./migrate.ts";
+import { connectInMemory, MIGRATIONS } from "./migrate.ts";
 import { sqliteDatabase } from "./transactions.ts";
 
 /** Whose rows a shadow has, and when it is there. */
@@ -30,9 +29,9 @@ export async function openShadow(
   of: ShadowOf,
   storeOver: (database: Database) => Store,
 ): Promise<Store> {
-  const db = connect(":memory:", { random: randomBytes, patience: 0, vectors: false });
+  const how = { random: randomBytes, patience: 0, vectors: false };
+  const db = connectInMemory(how, withParts(MIGRATIONS, parts));
   try {
-    migrate(db, withParts(MIGRATIONS, parts));
     // Rows that are left behind are referred to.
     db.run(plain("pragma foreign_keys = off"));
     const side = sideOver(db);
