@@ -27,7 +27,7 @@ const LEARNING_HELP = `${USAGE.split("\n").at(-1)}
   --turns N     messages of each run, 200 unless told
   --arm NAME    on, off, shuffled or newest; may stand several times; left out, all four
   --json        the report as JSON
-  --quick       one seed, 40 turns and every twentieth poisoning campaign
+  --quick       one seed, 40 turns (of the arms shuffled and newest, 10) and every twentieth poisoning campaign
 
 docs/bench.md shows the format of the file and what is measured.`;
 

@@ -53,6 +53,9 @@ export interface LearningReport {
 
 /** So many turns at the beginning and at the end are compared. */
 const WINDOW = 20;
+/** With `--quick`, the other arms take as many turns as it needs for one digest. */
+const COMPARED: ReadonlySet<Arm> = new Set(["on", "off"]);
+const AT_LEAST = 10;
 /** So many campaigns go against one agent. */
 const AGAINST_ONE = 20;
 
@@ -63,14 +66,15 @@ export async function learningBench(wish: LearningWish, tell: (what: string) => 
   const house = readHouse(file, await textOf(file));
   for (const note of notesOn(house)) tell(note);
   const turns = wish.quick ? 2 * WINDOW : wish.turns;
+  const turnsOf = (arm: Arm): number => (wish.quick && !COMPARED.has(arm) ? AT_LEAST : turns);
   const seeds = Array.from({ length: wish.quick ? 1 : wish.seeds }, (_, n) => n + 1);
   const arms: ArmReport[] = [];
   let learned: readonly (readonly Judged[])[] = [];
   for (const arm of wish.arms) {
     const runs: (readonly Judged[])[] = [];
     for (const seed of seeds) {
-      tell(`${arm}: ${turns} turns, seed ${seed} of ${seeds.length} …`);
-      runs.push(await runHouse({ house, arm, seed, turns }));
+      tell(`${arm}: ${turnsOf(arm)} turns, seed ${seed} of ${seeds.length} …`);
+      runs.push(await runHouse({ house, arm, seed, turns: turnsOf(arm) }));
     }
     arms.push(armReport(arm, runs));
     if (arm === "on") learned = runs;
