@@ -255,20 +255,25 @@ let made = 0;
 /** A new database, empty or a copy of another; whoever made it drops it. */
 export async function makeDatabase(server: TestServer, template = "template0"): Promise<string> {
   const name = `strata_test_${process.pid}_${Date.now().toString(36)}_${++made}`;
-  await asOwner(server, `create database "${name}" template "${template}"`);
+  await asOwner(server, async (client) => {
+    const { rows } = await client.query("select current_setting('server_version_num')::int >= 150000 as copies");
+    // Copying the files takes half the time of writing each page into the log, which is what newer versions do if nothing is said.
+    const how = rows[0]?.copies === true ? "strategy file_copy" : "";
+    await client.query(`create database "${name}" template "${template}" ${how}`);
+  });
   return name;
 }
 
 /** Drops it, whoever is still connected. */
 export async function dropDatabase(server: TestServer, name: string): Promise<void> {
-  await asOwner(server, `drop database if exists "${name}" with (force)`);
+  await asOwner(server, (client) => client.query(`drop database if exists "${name}" with (force)`));
 }
 
-async function asOwner(server: TestServer, statement: string): Promise<void> {
+async function asOwner(server: TestServer, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: server.url("postgres") });
   try {
     await client.connect();
-    await client.query(statement);
+    await work(client);
   } finally {
     await client.end().catch(() => undefined);
   }
