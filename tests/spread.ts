@@ -1,5 +1,5 @@
-/** Set by `checks/whole.ts`. */
-const IS_WHOLE = process.env["STRATA_SWEEPS"] === "whole";
+/** Whether `checks/whole.ts` runs the tests: then sweeps are whole. */
+export const IS_WHOLE = process.env["STRATA_SWEEPS"] === "whole";
 
 /** What a test tries of a long sweep, and a title that tells how much that is. */
 export interface Spread<T> {

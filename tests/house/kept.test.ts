@@ -43,7 +43,9 @@ async function keeps(): Promise<readonly Keeps[]> {
 const ALL = await keeps();
 
 for (const { name, part, sample } of ALL) {
-  onEachDatabase(`what ${name} keeps`, [...PARTS, HAND], (open) => keptContract(part, sample, open));
+  onEachDatabase(`what ${name} keeps`, [...PARTS, HAND], (open, database) =>
+    keptContract(part, sample, open, database),
+  );
 
   it(`erasing leaves no word of a contact that ${name} kept in the file`, async () => {
     const folder = newFolder();

@@ -16,7 +16,7 @@ async function survive(killing: KillingStore, milliseconds: number): Promise<voi
 /** `checks/waits.ts --peers` runs it as often as you like. */
 const ONCE = "law 7, S1, S3: each answer arrives once and on its own chain, wherever the program dies";
 
-it(ONCE, { timeout: 60_000 }, async () => survive(await killingSqlite(await allParts()), 8_000));
+it(ONCE, { timeout: 60_000 }, async () => survive(await killingSqlite(await allParts()), 4_000));
 
 describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
   const { make, url } = databases();

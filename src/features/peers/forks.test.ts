@@ -5,7 +5,7 @@ import { forkCanaries, forkCost } from "./forks.contract.ts";
 it("law 5, law 1: no fork is sent a word of another conversation or of the run that asks, and each begins with its caller's bytes", {
   timeout: 60_000,
 }, async () => {
-  const end = Date.now() + 8_000;
+  const end = Date.now() + 4_000;
   let [seed, forks] = [Date.now() % 1_000_000, 0];
   while (Date.now() < end || forks === 0) forks += await forkCanaries(seed++, 12);
 });

@@ -19,7 +19,7 @@ async function live(killing: KillingStore, milliseconds: number): Promise<void> 
 const LIVES =
   "003.42 003.43 003.44 S1 S2 S3 law 7: conversations are opened, asked on, left alone, warned and closed as the reference says, wherever programs die";
 
-it(LIVES, async () => live(await killingSqlite(await allParts()), 7_000), 60_000);
+it(LIVES, async () => live(await killingSqlite(await allParts()), 4_000), 60_000);
 
 describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
   const { make, url } = databases();

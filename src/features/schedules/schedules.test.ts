@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { IS_WHOLE } from "../../../tests/spread.ts";
 import { allParts } from "../../app/entry/features.ts";
 import { agentName, contactId, layerId, MODES, SELF, trusted, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
@@ -54,24 +55,46 @@ describe("001.22 what an agent does by the clock", () => {
     expect(timesBetween(sparse, day("2026-01-01T00:00:00Z"), until, 7)).toEqual(all.slice(-7));
   });
 
+  /** Parts of the year in which something may go wrong: its ends, and the nights in which the clocks of each place are set. */
+  const SEASONS = [
+    ["2026-01-01", "2026-01-08"],
+    ["2026-03-05", "2026-03-12"],
+    ["2026-03-26", "2026-04-02"],
+    ["2026-10-22", "2026-11-04"],
+    ["2026-12-25", "2027-01-01"],
+  ] as const;
+  const WHOLE_YEAR = ["2026-01-01", "2027-01-01"] as const;
+  const tokyo = (date: string): number => day(`${date}T00:00:00+09:00`);
+
+  /** Runs that there should be: one a day, or one each working day. */
+  function expectedRuns(cron: string, from: number, until: number): number {
+    const days = Array.from({ length: (until - from) / 86_400_000 }, (_, n) => new Date(from + n * 86_400_000));
+    return days.filter((at) => !cron.endsWith("1-5") || ![0, 6].includes((at.getUTCDay() + 1) % 7)).length;
+  }
+
   it.each([
     ["Europe/Berlin", "30 2 * * *", 365],
     ["America/New_York", "30 2 * * *", 365],
     ["Asia/Tokyo", "0 9 * * 1-5", 261],
   ])(
-    "runs over a year in %s by `%s` as often as it says, both nights of daylight saving included",
+    "runs over a year in %s by `%s` as often as it says, both nights of daylight saving included (turns: those of 41 days; `checks/whole.ts`: all)",
     async (timezone, cron, expected) => {
-      const { look, runtime, begun } = await clocked([{ ...digest, cron, timezone }]);
-      const [from, until] = [day("2026-01-01T00:00:00+09:00"), day("2027-01-01T00:00:00+09:00")];
-      await look(from);
-      let count = 0;
-      for (;;) {
-        const [view] = await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME);
-        if (view?.next === undefined || view.next > until) break;
-        count += (await look(view.next)).length;
+      const [first, last] = [tokyo(WHOLE_YEAR[0]), tokyo(WHOLE_YEAR[1])];
+      expect(timesBetween({ cron, timezone }, first, last, 1_000)).toHaveLength(expected);
+      expect(expectedRuns(cron, first, last)).toBe(expected);
+      for (const [begin, end] of IS_WHOLE ? [WHOLE_YEAR] : SEASONS) {
+        const [from, until] = [tokyo(begin), tokyo(end)];
+        const { look, runtime, begun } = await clocked([{ ...digest, cron, timezone }]);
+        await look(from);
+        let count = 0;
+        for (;;) {
+          const [view] = await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME);
+          if (view?.next === undefined || view.next > until) break;
+          count += (await look(view.next)).length;
+        }
+        expect([begin, count]).toEqual([begin, expectedRuns(cron, from, until)]);
+        expect(new Set(await begun()).size).toBe(count);
       }
-      expect(count).toBe(expected);
-      expect(new Set(await begun()).size).toBe(expected);
     },
     120_000,
   );

@@ -1,9 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import BetterSqlite3 from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { actorId, layerId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
@@ -37,8 +47,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("sqlite in a file", () =>
-  storeContract(() => openSqlite(join(folder, `${++files}.sqlite`), { parts: PARTS })));
+describe("sqlite in a file", () => {
+  const place = newFolder();
+  const empty = join(place, "empty.sqlite");
+  beforeAll(async () => (await openSqlite(empty, { parts: PARTS })).close());
+  afterAll(() => rmSync(place, { recursive: true, force: true }));
+
+  // A copy of an empty file takes a quarter of the time of a new one; how new ones are made, the tests below show.
+  storeContract(() => {
+    const copy = join(folder, `${++files}.sqlite`);
+    copyFileSync(empty, copy);
+    return openSqlite(copy, { parts: PARTS });
+  });
+});
 
 describe("a file", () => {
   it("is made with its folders, and holds everything when it is opened again", async () => {
