@@ -253,6 +253,8 @@ it("`ask` says that a draft waits and how to send it, `draft list` where it belo
   expect(asked.err).not.toContain("unanswered");
   const listed = await strata(["draft", "list"], { cwd });
   expect(listed.out).toMatch(/companion with me · chat · .* · open/);
+  const [thread = ""] = /thr_\w+/.exec((await strata(["thread", "list"], { cwd })).out) ?? [];
+  expect((await strata(["explain", thread], { cwd })).out).toContain("done: reply withheld");
   expect((await strata(["agent", "attention"], { cwd })).out).toContain(
     "1 draft of companion waits for a person: `strata draft list companion` shows it",
   );

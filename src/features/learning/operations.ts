@@ -4,7 +4,7 @@ import { isoSecond, StrataError } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT, TIME, whole } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import { LEARNING_API } from "./api.ts";
-import { judgeLine } from "./gate/index.ts";
+import { reportLines } from "./gate/index.ts";
 import { GATE_REPORT } from "./gate.ts";
 import type { Version } from "./versions.ts";
 
@@ -65,14 +65,11 @@ const showVersion = operation({
     const message = `version ${version} of ${agent}'s learning is not on offer; \`strata learning list\` shows those that are`;
     throw new StrataError("text_not_found", message, { agent, n: version });
   },
-  show: (version, { style }) => [
-    ...learningLines(version, style),
+  show: ({ report, judged, ...version }, { style }) => [
+    // The report says it, too.
+    ...learningLines({ ...version, ...(report === undefined && judged !== undefined && { judged }) }, style),
     ...(version.lessons.length === 0 ? [] : [`  lessons: ${version.lessons.join(", ")}`]),
-    ...(version.report?.fixtures ?? []).map(({ name, finding }) => `  fixture ${name}: ${finding}`),
-    ...(version.report === undefined ? [] : [`  tried on ${count(version.report.turns.length, "recorded turn")}`]),
-    ...(version.report?.judge === undefined
-      ? []
-      : setIn(judgeLine(version.report.judge), { first: "  ", more: "    " }, style)),
+    ...(report === undefined ? [] : reportLines(report, style).map((line) => `  ${line}`)),
   ],
 });
 

@@ -53,7 +53,12 @@ export const STEPS: TurnSteps = {
     const { store } = parts;
     const learning: LiveSource = async (layer, context) => {
       const thread = context.events.at(-1)?.thread;
-      const { version, text, anchors } = await versionFor(parts, { agent, layer, scope: context.scope, thread });
+      const { version, text, anchors, missing } = await versionFor(parts, {
+        agent,
+        layer,
+        scope: context.scope,
+        thread,
+      });
       const declared = parts.agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
       const owner = { org: agent.org, agent: agent.name };
       const message = joinSaidTexts(context.events);
@@ -64,8 +69,7 @@ export const STEPS: TurnSteps = {
       const used = thread && running.get(store)?.get(thread);
       if (used !== undefined)
         Object.assign(used, { version, rules: rules.length, stale: rulesOf(text).length - holding.length });
-      if (rules.length === 0)
-        return { kind: "empty", because: version === 0 ? "no version is active" : "no rule of it holds" };
+      if (rules.length === 0) return { kind: "empty", because: missing ?? "no rule of it holds" };
       // It passed the guard, and an operator or the mode `auto` accepted it.
       const lists = [
         others.length > 0 && asText(others),
@@ -115,20 +119,39 @@ interface Where {
 async function versionFor(
   { store }: Pick<TurnParts, "store">,
   { agent, layer, scope, thread }: Where,
-): Promise<{ readonly version: number; readonly text: string; readonly anchors: Anchors }> {
+): Promise<Chosen> {
   const tried = TRIED.get(store);
-  if (tried !== undefined) return { version: 0, text: tried.text ?? "", anchors: {} };
+  if (tried !== undefined)
+    return {
+      ...NO_VERSION,
+      text: tried.text ?? "",
+      missing: tried.text === undefined ? NO_VERSION.missing : undefined,
+    };
   const owner = { org: agent.org, agent: agent.name };
   const kept = store.part(LEARNING_STORE);
   const pinned = thread && (await kept.pinned(scope, thread));
-  const n =
-    pinned ?? (await store.activeTexts(owner)).find((one) => one.layer === layer.id && isInPlace(layer, one))?.n;
-  if (n === undefined || n === 0) return { version: 0, text: "", anchors: {} };
+  const active = async (): Promise<number | undefined> =>
+    (await store.activeTexts(owner)).find((one) => one.layer === layer.id && isInPlace(layer, one))?.n;
+  const n = pinned ?? (await active());
+  if (pinned === 0 && (await active()) !== undefined)
+    return { ...NO_VERSION, missing: "the conversation began before this version was active, and keeps none" };
+  if (n === undefined || n === 0) return NO_VERSION;
   const [version] = await store.textVersions(owner, { key: { layer: layer.id }, before: n + 1, limit: 1 });
-  if (version?.n !== n) return { version: 0, text: "", anchors: {} };
+  if (version?.n !== n) return NO_VERSION;
   const made = await kept.candidates(owner, MOST_ANCHORED);
-  return { version: n, text: version.text, anchors: made.find(({ verdict }) => verdict?.version === n)?.anchors ?? {} };
+  const anchors = made.find(({ verdict }) => verdict?.version === n)?.anchors ?? {};
+  return { version: n, text: version.text, anchors, missing: undefined };
 }
+
+/** The version of a turn. `missing`: why there is none. */
+interface Chosen {
+  readonly version: number;
+  readonly text: string;
+  readonly anchors: Anchors;
+  readonly missing: string | undefined;
+}
+
+const NO_VERSION: Chosen = { version: 0, text: "", anchors: {}, missing: "no version is active" };
 
 /** How many digests are searched for what a version's rules name. */
 const MOST_ANCHORED = 100;

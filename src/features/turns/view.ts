@@ -104,10 +104,11 @@ function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly str
 }
 
 /** Whether a sender got a reply. */
-function answeredOf({ end, status, scope }: TurnRecord): string {
+function answeredOf(turn: TurnRecord): string {
+  const { end, status } = turn;
   if (end === undefined) return status;
-  if (!isKept(end)) return `${endOf({ status, end, scope })}, keeps waiting`;
-  if (end.status === "waiting") return endOf({ status, end, scope });
+  if (!isKept(end)) return `${endOf(turn)}, keeps waiting`;
+  if (end.status === "waiting") return endOf(turn);
   return end.reply === null ? NOT_ANSWERED : "answered";
 }
 
@@ -153,14 +154,19 @@ function stepLines({ answered, outgoing = [] }: NonNullable<TurnRecord["steps"]>
   ];
 }
 
+/** Why the reply was not sent itself, as with a draft; absent where nothing withheld it. */
+const withheldBecause = (steps: TurnRecord["steps"]): string | undefined =>
+  steps?.outgoing?.find(({ did }) => did === "withheld")?.because;
+
 /** How a turn ended, in a few words. */
-export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" | "scope">): string {
+export function endOf({ status, end, scope, steps }: Pick<TurnRecord, "status" | "end" | "scope" | "steps">): string {
   if (end === undefined) return status;
   if (!isKept(end)) return `failed: ${end.code}`;
   if (end.status === "waiting") return `waiting for ${end.calls.map(({ tool }) => tool).join(", ")}`;
   // An agent's own turn has no sender, and in a turn of several, each sender's part ends separately.
   const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
   if (!isLeft) return `done: ${end.stop}`;
+  if (withheldBecause(steps) !== undefined) return "done: reply withheld";
   return end.stop === "answered" ? `done: ${NOT_ANSWERED}` : `done: ${end.stop}, ${NOT_ANSWERED}`;
 }
 
@@ -313,11 +319,17 @@ const BECAME: Readonly<Record<TurnEdit["became"], string>> = {
   overtaken: "was proposed to an operator, because another text was changed before the turn ended",
 };
 
-function ending({ end, batch, scope }: TurnRecord, parts: readonly TurnRecord[], style: Style): readonly string[] {
+function ending(
+  { end, batch, scope, steps }: TurnRecord,
+  parts: readonly TurnRecord[],
+  style: Style,
+): readonly string[] {
   if (end === undefined) return [];
   if (!isKept(end)) return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
   const isToNobody = parts.filter(({ events }) => events.length > 0).length > 1;
-  const nothing = batch === undefined && isReserved(scope.contact) ? "(nothing)" : NOT_ANSWERED;
+  const withheld = withheldBecause(steps);
+  const unsaid = withheld === undefined ? NOT_ANSWERED : `(withheld: ${printable(withheld)})`;
+  const nothing = batch === undefined && isReserved(scope.contact) ? "(nothing)" : unsaid;
   const head = isToNobody ? "said to none of the senders" : "reply";
   return ["", style.bold(head), end.reply === null ? nothing : printable(end.reply)];
 }

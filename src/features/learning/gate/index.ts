@@ -111,7 +111,7 @@ export const tryOperation: Operation = operation({
 });
 
 /** What a judge preferred, over all turns. */
-export const judgeLine = ({ name, ...often }: NonNullable<GateReport["judge"]>): string =>
+const judgeLine = ({ name, ...often }: NonNullable<GateReport["judge"]>): string =>
   `${name} found the new text better ${count(often.new, "time")}, the present one ${count(often.present, "time")}, neither ${count(often.same, "time")}, and said nothing ${count(often.unknown, "time")}; it decides nothing`;
 
 const PREFERS: Readonly<Record<(typeof PREFERRED)[number], string>> = {
