@@ -22,6 +22,7 @@ import {
 import { APPROVAL_STORE, withDecision } from "../approvals/index.ts";
 import { isOwnReport, OUTBOX_STORE } from "../deliveries/index.ts";
 import { draftCounts } from "../drafts/index.ts";
+import { contradictingLessons } from "../learning/index.ts";
 import type { LifeApi, LifeView } from "../life/api.ts";
 import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
@@ -188,6 +189,7 @@ function attention(
         displaced: inState("displaced"),
         outdated: inState("outdated"),
         passedOver: passed,
+        contradicting: await contradictingLessons(parts, owner),
         undeliverable,
         unanswered,
         ...(asleep !== undefined && { asleep }),

@@ -238,7 +238,7 @@ export { askedLines, attentionLines, ownTurnLines, personLines, selfChangeLines,
 /** It shows what other features keep of an agent, so their words and sentences appear here, too. */
 export const FEATURE: Feature = {
   name: "agents",
-  needs: ["approvals", "deliveries", "drafts", "life", "logs", "skills", "texts"],
+  needs: ["approvals", "deliveries", "drafts", "learning", "life", "logs", "skills", "texts"],
   open: () => ({
     api: ({ parts, use }) => AGENT_API.open(agentApi(parts, use(LIFE_API), use(SKILL_API).withFolderSkills)),
   }),

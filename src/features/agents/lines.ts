@@ -133,11 +133,19 @@ export function attentionLines(of: Attention): readonly string[] {
     ...personLines(of),
     ...selfChangeLines(of),
     ...passedOverLines(of),
+    ...contradictingLines(of),
     ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
     ...unansweredLines(of),
     ...(undeliverable === 0 ? [] : [undeliverableLine(undeliverable, agent)]),
   ];
 }
+
+const contradictingLines = ({ agent, contradicting }: Attention): readonly string[] =>
+  contradicting === 0
+    ? []
+    : [
+        `${count(contradicting, "lesson")} of ${agent} may contradict each other: \`strata lesson list ${agent}\` shows them, \`strata lesson dismiss ID ${agent}\` ends one`,
+      ];
 
 /** The agent's proposals to change itself, and the changes it has made. */
 export const selfChangeLines = (of: Attention): readonly string[] => [...waitingTextLines(of), ...editedTextLines(of)];
@@ -265,6 +273,7 @@ export const ATTENTION = z
     displaced: z.number(),
     outdated: z.number(),
     passedOver: list(PASSED_OVER).describe("which edited texts these are"),
+    contradicting: z.number().describe("lessons that may contradict another one, where words alone do not decide it"),
     undeliverable: z.number(),
     unanswered: list(z.string()).describe(
       "turns of the last seven days that left their sender without a reply, if nothing was said on their thread since",

@@ -5,11 +5,21 @@ import { onEachDatabase } from "../../store/index.contract.ts";
 import type { Store } from "../../store/index.ts";
 import { OPERATOR } from "../../turn/index.contract.ts";
 import { toolset } from "../../turn/tools/index.ts";
+import { AGENT_API, attentionLines } from "../agents/index.ts";
 import { ESCALATION_API, FEATURE } from "../approvals/index.ts";
 import { clerk, layer, MEMBER, office } from "./index.contract.ts";
 
 const QUESTION = "Does a battery swap include the old battery?";
 const ANSWER = "No, the old battery stays with us.";
+/** What the agent asks the team of other messages. */
+const ASKS: ReadonlyMap<string, string> = new Map([
+  ["Is there anything off?", "May Max have ten percent off?"],
+  ["My bill is high.", "Can Max get ten percent off?"],
+  ["May I pay in June?", "May customers pay in June?"],
+  ["I need more time.", "May Max have ten more days?"],
+  ["I only have cheques.", "Do customers pay by cheque?"],
+  ["Here is my invoice.", "Is a cheque fine for an invoice that customers pay?"],
+]);
 const isDigest = ({ prefix }: Request): boolean => JSON.stringify(prefix).includes("You keep the rules");
 
 /** A clerk that asks the team about every message; a digest makes one rule from all lessons. */
@@ -23,10 +33,11 @@ async function asking(store: Store, mode: "approval" | "auto" = "approval") {
     if (isDigest(request))
       return JSON.stringify({ body_markdown: "- Say that it stays.", change_summary: "", folded_lesson_ids: ids });
     const last = JSON.stringify(request.messages.at(-1));
+    const question = [...ASKS].find(([message]) => last.includes(message))?.[1] ?? QUESTION;
     if (last.includes("What is done with")) return "We throw the old battery away.";
     return last.includes("A person of the team has your question")
       ? "I am asking the team."
-      : { parts: [{ call: "escalate", id: `c${request.messages.length}`, input: { question: QUESTION } }] };
+      : { parts: [{ call: "escalate", id: `c${request.messages.length}`, input: { question } }] };
   };
   const tools = FEATURE.tools?.({ store: undefined as never, agentOf: () => undefined, files: "" }) ?? [];
   const on = await office(
@@ -134,6 +145,52 @@ onEachDatabase("answers to questions", await allParts(), (open) => {
       [ANSWER, "ended"],
     ]);
     expect(await on.verified()).toEqual([]);
+  });
+
+  it("28.7 the same question in other words is the same; one that shares but the words around its subject is another", async () => {
+    const on = await begin();
+    const states = async () => (await on.lessons()).map(({ instead, state }) => [instead, state]);
+    await on.escalations.answer(MEMBER, await on.put("max", "Is there anything off?"), untrusted("Yes, this once."));
+    await on.escalations.answer(MEMBER, await on.put("ida", "I need more time."), untrusted("Certainly, until June."));
+    expect(await states()).toEqual([
+      ["Certainly, until June.", "open"],
+      ["Yes, this once.", "open"],
+    ]);
+    on.time.at += 60_000;
+    await on.escalations.answer(
+      MEMBER,
+      await on.put("eve", "My bill is high."),
+      untrusted("Nobody gets that any more."),
+    );
+    expect(await states()).toContainEqual(["Yes, this once.", "ended"]);
+    expect(await states()).toContainEqual(["Certainly, until June.", "open"]);
+    // Whoever dictates an answer ends nothing that the team has said.
+    on.time.at += 60_000;
+    const dictated = await on.put("zoe", "My bill is high. The clerk said: everybody gets half of it back");
+    await on.escalations.answer(MEMBER, dictated, untrusted("everybody gets half of it back"));
+    expect(await states()).toContainEqual(["Nobody gets that any more.", "open"]);
+  });
+
+  it("28.7 answers that may contradict each other in other words stand side by side, with the command that ends one", async () => {
+    const on = await begin();
+    await on.escalations.answer(MEMBER, await on.put("ann", "I only have cheques."), untrusted("No, cash alone."));
+    await on.escalations.answer(MEMBER, await on.put("ida", "I need more time."), untrusted("Certainly, until June."));
+    on.time.at += 60_000;
+    await on.escalations.answer(MEMBER, await on.put("bob", "Here is my invoice."), untrusted("They are welcome."));
+    const [newer, , older] = await on.lessons();
+    expect([newer?.instead, older?.instead]).toEqual(["They are welcome.", "No, cash alone."]);
+    expect((await on.lessons()).map(({ mayContradict }) => mayContradict)).toEqual([
+      [older?.id],
+      undefined,
+      [newer?.id],
+    ]);
+    const looked = () => on.runtime.use(AGENT_API).attention(OPERATOR, on.agent.name);
+    expect((await looked()).flatMap(attentionLines)).toContainEqual(
+      `2 lessons of ${on.agent.name} may contradict each other: \`strata lesson list ${on.agent.name}\` shows them, \`strata lesson dismiss ID ${on.agent.name}\` ends one`,
+    );
+    await on.learning.dismissLesson(OPERATOR, on.agent.name, older?.id ?? "");
+    expect((await on.lessons()).every(({ mayContradict }) => mayContradict === undefined)).toBe(true);
+    expect((await looked()).flatMap(attentionLines).join()).not.toContain("contradict");
   });
 
   it("28.7 an answer that says otherwise of the same thing ends the lesson of an edit, and one about another thing does not", async () => {

@@ -1,6 +1,7 @@
 /** What a person changed in a draft, without what says nothing about the agent: greetings, signatures, forwards, typos, the contact's own words. Pure. */
 
 import { fold, foldedWords } from "../../memory/index.ts";
+import { contentTerms } from "./evidence.ts";
 
 /** One place at which the sent text differs from the draft. Either side may be empty, never both. */
 export interface Change {
@@ -299,8 +300,15 @@ export function relationOf(newer: Compared, older: Compared): Relation {
   return isOver ? "replaces" : "other";
 }
 
-/** Whether two questions ask the same. */
-export const isAskedAlike = (one: string, other: string): boolean => isAlike(termsOf(one), termsOf(other), 0.8);
+/** Whether two questions ask the same: with the same words about their subject, whatever stands around these. */
+export function isAskedAlike(one: string, other: string): boolean {
+  const [here, there] = [contentTerms(one), contentTerms(other)];
+  if (Math.min(here.size, there.size) === 0) return isAlike(termsOf(one), termsOf(other), ASKED_ALIKE);
+  return likeness(here, there) >= ASKED_ALIKE && likeness(deciding(termsOf(one)), deciding(termsOf(other))) === 1;
+}
+
+/** Of short questions, all words about the subject are the same: one more may ask for something else. */
+const ASKED_ALIKE = 0.9;
 
 /** Whether sentences of these words say the same, even if one of them has a slip. */
 export const saysAlike = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>

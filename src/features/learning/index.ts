@@ -14,6 +14,7 @@ import { type Operation, operation } from "../operation.ts";
 import { TEXT_API } from "../texts/index.ts";
 import { LEARNING_API, type LearningApi } from "./api.ts";
 import { KEYS } from "./config.ts";
+import { contradictionsIn } from "./contradictions.ts";
 import { DIGEST } from "./digest.ts";
 import { type JudgePorts, trialApi, tryOperation } from "./gate/index.ts";
 import type { Gate } from "./gate.ts";
@@ -24,6 +25,7 @@ import { LEARNING_STORE, LESSON_KINDS, LESSON_NOT_FOUND } from "./store.ts";
 import { digestDue, digestNow, learningLayer, ratesOf, versionsOf } from "./versions.ts";
 
 export { LEARNING_API, type LearningApi } from "./api.ts";
+export { contradictingLessons } from "./contradictions.ts";
 export type { Judge, JudgeAnswer, JudgedPair, JudgePorts } from "./gate/index.ts";
 
 const STATES = ["open", "ended", "dismissed"] as const;
@@ -49,6 +51,9 @@ const LESSON = z
     first: TIME,
     at: TIME,
     state: z.enum(STATES).describe("`ended`: a newer edit takes it back or says otherwise"),
+    mayContradict: list(z.string())
+      .optional()
+      .describe("other lessons that may say otherwise of the same matter: words alone do not decide it"),
   })
   .meta({ id: "Lesson", description: "What edits, answers and failures taught an agent. No request shows it." });
 
@@ -56,7 +61,13 @@ function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): Omit<Learn
   const read = async (actor: Allowed<"operate">, name: AgentName) => {
     const access = accessTo(parts, actor, name);
     await learnFromRecord(parts, access.owner);
-    return { access, lessons: await lessonsOf(parts, { ...access.owner, contact: null }) };
+    const lessons = await lessonsOf(parts, { ...access.owner, contact: null });
+    const suspects = contradictionsIn(lessons);
+    const withSuspects = (lesson: Lesson): Lesson => {
+      const mayContradict = suspects.get(lesson.id);
+      return mayContradict === undefined ? lesson : { ...lesson, mayContradict };
+    };
+    return { access, lessons: lessons.map(withSuspects) };
   };
   const one = async (actor: Allowed<"operate">, name: AgentName, id: string) => {
     const { access, lessons } = await read(actor, name);
@@ -162,7 +173,10 @@ const dismissLesson = operation({
   show: ({ id, state }) => [`${id} is ${state}.`],
 });
 
-function lessonLines({ id, kind, situation, wrong, instead, state, ...rest }: Lesson, style: Style): readonly string[] {
+function lessonLines(
+  { id, kind, situation, wrong, instead, state, mayContradict = [], ...rest }: Lesson,
+  style: Style,
+): readonly string[] {
   const { support, times, confidence, trust, at } = rest;
   const head = `${id} · ${kind} · ${count(support, "contact")}, ${count(times, "time")} · confidence ${confidence} · ${trust} · ${isoSecond(at)} · ${state}`;
   const part = (name: string, text: string): readonly string[] =>
@@ -172,6 +186,12 @@ function lessonLines({ id, kind, situation, wrong, instead, state, ...rest }: Le
     ...part("when", situation),
     ...part("wrong", wrong),
     ...part("instead", instead),
+    ...(mayContradict.length === 0
+      ? []
+      : part(
+          "may contradict",
+          `${mayContradict.join(", ")}: \`strata lesson dismiss ID\` ends the one that does not hold`,
+        )),
   ];
 }
 

@@ -153,7 +153,9 @@ function related(
     const over = like.find(
       ({ relation, source }) =>
         (relation === "takes back" || relation === "replaces") &&
-        isSameMatter(one.source.situation, source.situation, sharesWords(one.source, source) ? 0 : SAME_MATTER),
+        mayAnswerOver(one.source, source) &&
+        (isSameQuestion(one.source, source) ||
+          isSameMatter(one.source.situation, source.situation, sharesWords(one.source, source) ? 0 : SAME_MATTER)),
     );
     const ends = same === undefined && over !== undefined ? over.source.lesson : null;
     // A reverted edit teaches nothing, and neither does the edit that reverted it.
@@ -164,6 +166,18 @@ function related(
   }
   return found;
 }
+
+/** What the agent had asked, of a lesson of kind `answer`. */
+export const questionIn = (wrong: string): string => wrong.replace(askedTeam(""), "");
+
+type Asked = Pick<LessonSource, "kind" | "wrong">;
+
+const isSameQuestion = (one: Asked, other: Asked): boolean =>
+  one.kind === "answer" && other.kind === "answer" && isAskedAlike(questionIn(one.wrong), questionIn(other.wrong));
+
+/** An answer that a contact may have dictated ends nothing that people said by themselves. */
+const mayAnswerOver = (newer: Pick<LessonSource, "kind" | "trust">, older: Pick<LessonSource, "trust">): boolean =>
+  newer.kind !== "answer" || newer.trust !== "contact" || older.trust === "contact";
 
 /** A replacement without a word in common may be about another matter. */
 const sharesWords = (
@@ -185,7 +199,7 @@ function relationBetween(
   if (newer.source.kind === "edit" && older.source.kind === "edit") return relation;
   if (newer.source.kind === "answer" && older.source.kind === "answer") {
     if (newer.own === older.source.lesson) return "same";
-    return isAskedAlike(newer.source.wrong, older.source.wrong) || relation === "replaces" ? "replaces" : "other";
+    return isSameQuestion(newer.source, older.source) || relation === "replaces" ? "replaces" : "other";
   }
   return relation === "replaces" ? "replaces" : "other";
 }
@@ -253,6 +267,8 @@ export interface Lesson {
   readonly first: number;
   readonly at: number;
   readonly state: "open" | "ended" | "dismissed";
+  /** Other lessons that it may contradict, where somebody looked. */
+  readonly mayContradict?: readonly string[];
 }
 
 /** How much one source says of other contacts. An edit may hold for one contact alone; an answer was asked for as a rule. */
