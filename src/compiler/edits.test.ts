@@ -6,6 +6,7 @@ import {
   type LayerContent,
   layerId,
   spoken,
+  type TailWay,
   type TextPart,
   trusted,
 } from "../protocol/index.ts";
@@ -100,6 +101,18 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     expect(shownLayersIn(after)).toHaveLength(1);
     const back = next(committed(after, reply("Aye.", turnNumber(3))), DECLARED, { limit: 9_000, turn: turnNumber(4) });
     expect(shownLayersIn(back).at(-1)?.text).toContain("(its original text again; ");
+  });
+
+  it("is marked for a system message of its own where the model takes one in the middle of a conversation", () => {
+    const epoch = long(begun().epoch, 4_000);
+    const edited = active({ loop: "Wait, then act.", mail: undefined }, 3);
+    const shown = (trusted: TailWay) => {
+      const tail = { trusted, framed: "ephemeral", place: "after-events" } as const;
+      return shownLayersIn(next(epoch, edited, { limit: 9_000, tail })).flatMap(({ told }) =>
+        told?.layer === "loop" ? [told.system] : [],
+      );
+    };
+    expect([shown("turn-scoped"), shown("ephemeral"), shown("delta")]).toEqual([[true], [undefined], [undefined]]);
   });
 
   it("begins an epoch where little follows it, or the cache is cold, or there is no room to tell it; the ledger says why", () => {

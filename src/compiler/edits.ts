@@ -146,7 +146,7 @@ interface Changes {
 
 /** How the epoch's prefix differs from what it would be now; undefined if it does not differ and no other text was reported. */
 function prefixChanges(epoch: Epoch, input: CompileInput): Changes | undefined {
-  const { agent, contents, count } = input;
+  const { agent, contents } = input;
   // Only layers whose text was looked up: a text that is not known now does not change.
   const given = agent.layers.filter(({ id, scope, mutability }) => {
     return scope !== "turn" && mutability !== "immutable" && contents.has(id);
@@ -158,7 +158,7 @@ function prefixChanges(epoch: Epoch, input: CompileInput): Changes | undefined {
   const layers = now.filter((one) => !isShownAlready(shown, one, stale));
   if (stale.length === 0 && layers.length === 0) return undefined;
   const fold = prefixWhileRunning(input);
-  return { fold, pendingEdits: pendingEditsOf(layers, count), layers: layers.map(({ layer }) => layer.id) };
+  return { fold, pendingEdits: pendingEditsOf(layers, input), layers: layers.map(({ layer }) => layer.id) };
 }
 
 function nowOf(layer: Layer, { mode }: Epoch, { contents, count }: CompileInput): Now[] {
@@ -190,8 +190,9 @@ function isShownAlready(shown: ShownLayers, one: Now, stale: readonly Now[]): bo
   return last === undefined ? !stale.includes(one) : last.of === one.digest;
 }
 
-function pendingEditsOf(changed: readonly Now[], count: CompileInput["count"]): PendingEdits {
-  const parts = changed.map(partOf);
+function pendingEditsOf(changed: readonly Now[], { count, tail }: CompileInput): PendingEdits {
+  const system = tail?.trusted === "turn-scoped";
+  const parts = changed.map((one) => partOf(one, system));
   const entries = changed.map(({ layer, draft: made, version }, i): LedgerEntry => {
     const tokens = countBlock(parts[i]?.text ?? "", count);
     const { id: section, rank, scope } = layer;
@@ -203,12 +204,13 @@ function pendingEditsOf(changed: readonly Now[], count: CompileInput["count"]): 
 }
 
 /** The platform writes the heading, and the body was trusted before it came here. */
-function partOf({ layer, draft: made, text, digest, version }: Now): TextPart {
+function partOf({ layer, draft: made, text, digest, version }: Now, system: boolean): TextPart {
   const heading = layerHeading(layer);
   const body = text === "" ? NOTHING_NOW : text.slice(heading.length).trimStart();
   const which = made.content.kind !== "items" && made.content.parts ? "reread" : version;
   const sentence = `${heading} ${replacesAbove(which)}\n${body}`;
-  return { type: "text", text: trusted(sentence), told: { layer: layer.id, as: "whole", of: digest } };
+  const told = { layer: layer.id, as: "whole", of: digest, ...(system && { system }) } as const;
+  return { type: "text", text: trusted(sentence), told };
 }
 
 /** If the request would take more than this share of the room, an edit is not reported in a message. */

@@ -31,6 +31,7 @@ import {
   type UserPart,
 } from "../protocol/index.ts";
 import type { Dialect } from "./dialect.ts";
+import { withEditsApart } from "./edits.ts";
 import { loading } from "./loading.ts";
 import { mediaOmitted, NO_TOOL as NO_TOOL_DESCRIPTION } from "./wording.ts";
 
@@ -119,15 +120,20 @@ interface Writing extends Dialect {
 
 function conversation(request: Request, dialect: Writing): LanguageModelV4Message[] {
   const marked = messageBreakpoints(request, dialect);
-  const mapped = request.messages.flatMap((message, index) => {
+  const hasSystem = request.prefix.system.some(({ text }) => !isBlank(text));
+  const mapped = request.messages.flatMap((given, index) => {
+    const { message, edits } = withEditsApart(given, request.messages.slice(index + 1), { ...dialect, hasSystem });
     const one =
       message.role === "system" ? cleared(message.parts, dialect) : toMessage(message, dialect, marked.get(index));
     // Providers refuse a message without content.
-    return one === undefined || one.content.length === 0 ? [] : [one];
+    return one === undefined || one.content.length === 0 ? edits : [one, ...edits];
   });
-  // A message that clears itself may only be between the question and the answer.
+  // A message that clears itself may only be between the question, with the edits behind it, and the answer.
+  const isCleared = ({ role, providerOptions }: LanguageModelV4Message) =>
+    role === "system" && providerOptions !== undefined;
+  const asked = (at: number) => mapped.slice(0, at).findLast(({ role }) => role !== "system");
   const sent = mapped.filter(
-    ({ role }, at) => role !== "system" || (isAsking(mapped[at - 1]) && isAnswer(mapped[at + 1], dialect)),
+    (one, at) => !isCleared(one) || (isAsking(asked(at)) && isAnswer(mapped[at + 1], dialect)),
   );
   return sent.reduce(withResultsTogether, []);
 }
@@ -361,10 +367,14 @@ function withTail(prompt: LanguageModelV4Prompt, tail: readonly TailPart[], dial
   const texts = sent.filter((part) => !isScoped(part));
   const early = texts.filter(({ way }) => way === "before-events").map(toTailText);
   const late = texts.filter(({ way }) => way !== "before-events").map(toTailText);
-  const said = withTexts(prompt, early, late);
+  // Edits of layers stay last, where they are in the next request.
+  const edits = prompt.at(-1)?.role === "system" ? prompt.slice(-1) : [];
+  const said = withTexts(prompt.slice(0, prompt.length - edits.length), early, late);
   const scoped = cleared(sent.filter(isScoped), dialect);
-  if (scoped === undefined) return said;
-  return isAsking(said.at(-1)) ? [...said, scoped] : withTexts(said, [], sent.filter(isScoped).map(toTailText));
+  if (scoped === undefined) return [...said, ...edits];
+  return isAsking(said.at(-1))
+    ? [...said, ...edits, scoped]
+    : [...withTexts(said, [], sent.filter(isScoped).map(toTailText)), ...edits];
 }
 
 const toTailText = ({ text }: TailPart): LanguageModelV4TextPart => ({ type: "text", text });

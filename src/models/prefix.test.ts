@@ -299,6 +299,96 @@ describe("a tail that the provider clears by itself", () => {
   });
 });
 
+describe("edits of layers in a running conversation", () => {
+  const EDIT = "<<edit>>";
+  /** The same requests of a thread, some of whose messages came with an edit. */
+  const edited = epochOf("turn-scoped", answered).map((requests) =>
+    requests.map((request): Request => {
+      const edit = (n: number): UserPart => {
+        const told = { layer: layerId("persona"), as: "whole", system: true } as const;
+        return { type: "text", text: trusted(`${EDIT} ${n}`), told };
+      };
+      const messages = request.messages.map((message, n): Message => {
+        const comes = message.role === "user" && n % 2 === 0;
+        return comes ? { role: "user", parts: [edit(n), ...message.parts] } : message;
+      });
+      const core = { scope: "agent", text: trusted("Be brief."), layers: [] } as const;
+      return { ...request, prefix: { ...request.prefix, system: [core, ...request.prefix.system] }, messages };
+    }),
+  );
+  interface Sent {
+    readonly role?: string;
+    readonly type?: string;
+    readonly content?: unknown;
+  }
+  const messagesIn = async (request: Request, ref: string): Promise<readonly Sent[]> => {
+    const { messages, input = messages } = JSON.parse(unmarked(await bodyOn(request, ref)));
+    return input;
+  };
+
+  it.each(["anthropic:claude-opus-5-5", "openai:gpt-6.2-sol"])(
+    "law 1, law 4 are a system message of their own for %s, which holds nothing else, and stay where they are",
+    async (ref) => {
+      await fc.assert(
+        fc.asyncProperty(edited, async (requests) => {
+          const sent = await Promise.all(requests.map((request) => messagesIn(request, ref)));
+          for (const [n, messages] of sent.entries()) {
+            for (const { role, content } of messages) {
+              if (role === "user") expect(JSON.stringify(content)).not.toContain(EDIT);
+              if (JSON.stringify(content ?? "").includes(EDIT))
+                expect(JSON.stringify(content)).toMatch(
+                  /^(?:"<<edit>> \d+"|\[\{"type":"text","text":"<<edit>> \d+"\}\])$/,
+                );
+            }
+            const edits = requests[n]?.messages.filter(({ parts }) => JSON.stringify(parts).includes(EDIT)) ?? [];
+            expect(messages.filter(({ content }) => JSON.stringify(content ?? "").includes(EDIT))).toHaveLength(
+              edits.length,
+            );
+            for (const later of sent.slice(n + 1))
+              expect(JSON.stringify(later.slice(0, messages.length))).toBe(JSON.stringify(messages));
+          }
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
+
+  it.each(["anthropic:claude-opus-5-5", "openai:gpt-6.2-sol"])(
+    "come behind a tail that is the newest message's for %s, and stay in a message that was never answered",
+    async (ref) => {
+      const told = { layer: layerId("persona"), as: "whole", system: true } as const;
+      const asked: Message = { role: "user", parts: [{ type: "text", text: trusted(EDIT), told }, contactText("Hi")] };
+      const again: Message = { role: "user", parts: [contactText("Hello?")] };
+      const of = async (messages: readonly Message[]) =>
+        (await messagesIn(sampleRequest("", { messages, tail: tailOf(["now"]) }), ref)).map(
+          ({ role, content }) =>
+            `${role} ${
+              JSON.stringify(content)
+                .match(/<<edit>>|<<tail>>|Hello|Hi/g)
+                ?.join() ?? ""
+            }`,
+        );
+      expect((await of([asked])).slice(-2).map((one) => one.replace("developer", "system"))).toEqual([
+        "user Hi,<<tail>>",
+        "system <<edit>>",
+      ]);
+      const unanswered = (await of([asked, again])).filter((one) => one.startsWith("user"));
+      // Some packages make one message of several in a row.
+      expect(unanswered.map((one) => one.slice("user ".length)).join()).toBe("<<edit>>,Hi,Hello,<<tail>>");
+    },
+  );
+
+  it("are text of the message for a model that takes no system message there", async () => {
+    const told = { layer: layerId("persona"), as: "whole", system: true } as const;
+    const messages: Message[] = [
+      { role: "user", parts: [{ type: "text", text: trusted(EDIT), told }, contactText("Hi")] },
+    ];
+    const sent = await messagesIn(sampleRequest("", { messages }), "openai:gpt-6.1-sol");
+    expect(JSON.stringify(sent.at(-1))).toContain(EDIT);
+    expect(sent.at(-1)?.role).toBe("user");
+  });
+});
+
 const M = (index: number, lifetime: Breakpoint["lifetime"] = "5m"): Breakpoint => ({
   after: { zone: "message", index },
   lifetime,

@@ -15,6 +15,8 @@ export interface LayerMark {
   readonly of?: Digest;
   /** The memories that it shows, so that deleted ones are found there. Left out: none. */
   readonly memories?: readonly MemoryId[];
+  /** Set for an edit of the prefix that is sent in a system message, where the model takes one in the middle of a conversation. */
+  readonly system?: true;
 }
 
 /** Text that the platform sends for others: framed unless the platform or the operator wrote it. */
