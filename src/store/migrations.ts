@@ -219,4 +219,9 @@ export const SHARED: readonly Migration[] = [
       "create index memory_save_memory on memory_save (org, agent, contact, memory)",
     ],
   },
+  {
+    number: 48,
+    name: "warnings by time",
+    statements: ["create index event_warning on event (org, agent, at) where kind = 'warning'"],
+  },
 ];

@@ -55,6 +55,7 @@ import {
   thread,
   threadNamed,
   threads,
+  warnedThreads,
 } from "./threads/threads.ts";
 import { wholeHistory } from "./threads/whole-history.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
@@ -153,6 +154,7 @@ function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
     threads: reading(threads),
     threadNamed: reading(threadNamed),
     liveThreads: reading(liveThreads),
+    warnedThreads: reading(warnedThreads),
     slots: reading(slots),
     wholeHistory: reading(wholeHistory),
     receive: writing(receive),

@@ -103,6 +103,11 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    * the oldest that waits for nothing.
    */
   liveThreads(owner: AgentOwner, since: number): Promise<{ readonly count: number; readonly oldest?: Thread }>;
+  /** Of these, those on which nothing has come after a warning: one later than `before` (`open`), or one that had its turn (`over`). */
+  warnedThreads(
+    owner: AgentOwner,
+    when: { readonly since: number; readonly before: number },
+  ): Promise<{ readonly open: number; readonly over: number }>;
   slots(scope: ContactScope, thread: ThreadId, page?: Paging): Promise<readonly Slot[]>;
   /** The newest slots, and in their places what the thread's agent asked other agents, and what they answered. */
   wholeHistory(scope: ContactScope, thread: ThreadId, limit: number): Promise<readonly WholeHistoryEntry[]>;

@@ -48,6 +48,53 @@ it("003.43 an agent has as many conversations as `threads` says; a further one i
   expect((await open()).id).toBe(thread.id);
 });
 
+it("003.43 however many openings are refused, one conversation is warned at a time, and the next gets its place when that is over", async () => {
+  const { open, say, runtime, time, store } = await organism(with_("{threads: 6}"), {
+    greeter: Array.from({ length: 60 }, () => "Hello."),
+  });
+  const threads: Awaited<ReturnType<typeof open>>[] = [];
+  for (const name of ["a", "b", "c", "d", "e", "f"]) {
+    const thread = await open("greeter", name);
+    await say(thread, HELLO);
+    time.at += 1_000;
+    threads.push(thread);
+  }
+  const warned = async () => {
+    const all = await Promise.all(threads.map(({ id }) => runtime.turns(OPERATOR, id)));
+    const waiting = await Promise.all(threads.map((thread) => runtime.pending(OPERATOR, thread)));
+    const events = [...all.flat().flatMap((turn) => turn.events), ...waiting.flat()];
+    return events.filter(({ kind }) => kind === "warning").length;
+  };
+  /** Openings by strangers, while the warned conversations have their turns. */
+  const flood = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      await expect(open("greeter", `stranger-${n}`)).rejects.toMatchObject({ code: "buffer_full" });
+      for (const thread of threads) await collect(runtime.runDue(OPERATOR, thread));
+      time.at += 1_000;
+    }
+  };
+  await flood(10);
+  expect(await warned()).toBe(1);
+  await flood(30);
+  expect(await warned()).toBe(1);
+  // Several at the same moment as well.
+  await Promise.allSettled(Array.from({ length: 8 }, (_, n) => open("greeter", `crowd-${n}`)));
+  expect(await warned()).toBe(1);
+  // Its time is up: it is over, and its place is free for one.
+  time.at += 600_000;
+  await open("greeter", "stranger");
+  await expect(open("greeter", "late")).rejects.toMatchObject({ code: "buffer_full" });
+  await Promise.allSettled(Array.from({ length: 8 }, (_, n) => open("greeter", `crowd-${n}`)));
+  expect(await warned()).toBe(2);
+  // Whoever writes after a warning keeps the conversation, and then another one is warned.
+  const second = threads[1];
+  if (second === undefined) throw new Error("there is no second thread");
+  await say(second, HELLO);
+  await expect(open("greeter", "later")).rejects.toMatchObject({ code: "buffer_full" });
+  expect(await warned()).toBe(3);
+  await store.close();
+});
+
 it("003.44 003.40 003.41 003.10 an idle conversation is warned in a turn, and is over when nothing comes within the grace", async () => {
   const { open, say, post, sentTo, runtime, time } = await organism(with_("{ttlHours: 24}"), {
     greeter: ["Hello.", "Still there?"],

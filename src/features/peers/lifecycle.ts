@@ -2,6 +2,7 @@ import { type Agent, errorKind, eventId, isAllowed, issueId, ownKind, untrusted 
 import type { Store, Thread } from "../../store/index.ts";
 import { agentNamed, closedChannels, type Outside, type Parts } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
+import { PEER } from "../subagents/index.ts";
 import { PEER_API, type PeerApi } from "./api.ts";
 import { LIFETIME } from "./config.ts";
 import { warningText } from "./wording.ts";
@@ -81,9 +82,16 @@ async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent)
   const now = parts.clock.recorded();
   // Older ones have been warned, and are over.
   const since = ttlHours === undefined ? 0 : now - ttlHours * HOUR - graceMinutes * MINUTE;
-  const { count, oldest } = await parts.store.liveThreads({ org: agent.org, agent: agent.name }, since);
+  const owner = { org: agent.org, agent: agent.name };
+  const live = await parts.store.liveThreads(owner, since);
+  if (live.count < threads) return;
+  // Those that were warned in vain are over: their places are free.
+  const { open, over } = await parts.store.warnedThreads(owner, { since, before: now - graceMinutes * MINUTE });
+  const count = live.count - over;
   if (count < threads) return;
-  if (oldest !== undefined && (await bufferState(parts.store, oldest, rules, now)) === "live")
+  // One at a time, so that a flood of openings does not warn conversation after conversation.
+  const { oldest } = live;
+  if (open === 0 && oldest !== undefined && (await bufferState(parts.store, oldest, rules, now)) === "live")
     await warn(parts, oldest);
   const again = "try again later, when one on which nothing happens is closed";
   if (!isAllowed(actor, "read"))
@@ -93,9 +101,11 @@ async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent)
 }
 
 /** The warning is an event like any other: its turn may say something, and a message meanwhile keeps the thread open. */
-async function warn({ store, clock, random }: Parts, { scope, id, channel }: Thread): Promise<void> {
+async function warn({ store, clock, random }: Parts, { scope, id, turns }: Thread): Promise<void> {
   const text = untrusted(warningText());
-  const event = { kind: WARNING, trust: "platform", channel, content: [{ type: "text", text }] } as const;
+  // Several programs may warn it at once: it is stored once. No contact can take the id, since nobody can post on this channel.
+  const [channel, externalId] = [PEER.name, `warning of ${id} after ${turns}`];
+  const event = { kind: WARNING, trust: "platform", channel, externalId, content: [{ type: "text", text }] } as const;
   const at = clock.recorded();
   await store.receive(scope, id, [{ ...event, at, id: eventId(issueId("event", clock.real(), random(10))) }]);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { actorId, digestOf, untrusted } from "../../protocol/index.ts";
+import { actorId, digestOf, ownKind, untrusted } from "../../protocol/index.ts";
 import {
   exchange,
   NOW,
@@ -56,6 +56,30 @@ export function threadContract(openStore: OpenStore): void {
       await store.receive(first.scope, first.id, [said("Hello.", { at: NOW })]);
       expect(await store.liveThreads({ org, agent }, NOW + 5)).toEqual({ count: 1 });
       expect(await store.liveThreads({ org, agent }, 0)).toEqual({ count: 2, oldest: second });
+      await store.close();
+    });
+
+    it("are counted by the warnings after which nothing has come", async () => {
+      const store = await openStore();
+      const { org, agent } = scopeOf();
+      const [first, second] = [
+        await store.openThread(scopeOf(), opening("first")),
+        await store.openThread(scopeOf("bob"), opening("second")),
+      ];
+      const warning = (at: number) => ({ ...said("Still there?", { at }), kind: ownKind("warning"), trust: "platform" as const });
+      const warned = (since: number, before: number) => store.warnedThreads({ org, agent }, { since, before });
+      expect(await warned(0, NOW)).toEqual({ open: 0, over: 0 });
+      await store.receive(first.scope, first.id, [warning(NOW)]);
+      await store.receive(second.scope, second.id, [warning(NOW + 10)]);
+      // The first still waits for its turn.
+      expect(await warned(0, NOW)).toEqual({ open: 1, over: 0 });
+      const claim = await take(store, first);
+      await store.settle(claim, ran(claim).outcome);
+      expect(await warned(0, NOW)).toEqual({ open: 1, over: 1 });
+      expect(await warned(0, NOW - 1)).toEqual({ open: 2, over: 0 });
+      expect(await warned(NOW, NOW)).toEqual({ open: 1, over: 0 });
+      await store.receive(first.scope, first.id, [said("I am.", { at: NOW + 20 })]);
+      expect(await warned(0, NOW)).toEqual({ open: 1, over: 0 });
       await store.close();
     });
 

@@ -110,6 +110,30 @@ export async function liveThreads(
   return { count: Number(counted?.n ?? 0) + Number(busy?.n ?? 0), ...(row && { oldest: toThread(row) }) };
 }
 
+/**
+ * Threads on which nothing has come after a warning of the platform: `open` if it came later than `before`, else `over`, unless it still
+ * waits for its turn. Only warnings later than `since` count.
+ */
+export async function warnedThreads(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  { since, before }: { readonly since: number; readonly before: number },
+): Promise<{ readonly open: number; readonly over: number }> {
+  const row = await tx.first(
+    plain<{ readonly open: number; readonly over: number }>(WARNED, before, before, org, agent, since),
+  );
+  return { open: Number(row?.open ?? 0), over: Number(row?.over ?? 0) };
+}
+
+const WARNED = `select sum(case when event.at > ? then 1 else 0 end) as open,
+  sum(case when event.at <= ? and event.status != 'pending' then 1 else 0 end) as over
+  from event join thread on thread.org = event.org and thread.agent = event.agent and thread.contact = event.contact
+    and thread.id = event.thread and thread.caller_call is null and thread.erased_link is null
+  where event.org = ? and event.agent = ? and event.kind = 'warning' and event.at > ?
+  and not exists (select 1 from event as later where later.org = event.org and later.agent = event.agent
+    and later.contact = event.contact and later.thread = event.thread and later.seq > event.seq
+    and later.status != 'withdrawn')`;
+
 /** By what waits, not by thread: those that are over are many. */
 const BUSY_BEFORE = `select count(*) as n from thread
   join (select contact, thread from open_call where org = ? and agent = ? and state != 'closed'
