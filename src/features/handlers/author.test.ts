@@ -42,7 +42,10 @@ onEachDatabase("what a handler learns of its peers", await allParts(), (openStor
       failed: false,
     });
     const failed = read(endOf(await on.say(thread, said("boom"))));
-    expect(failed).toMatchObject({ from: "shouter", failed: true });
+    const none = { text: "There is no answer; the platform's record says why." };
+    expect(failed).toMatchObject({ from: "shouter", failed: true, payload: none });
+    const { history } = read(endOf(await on.say(thread, said("Bob"))));
+    expect(history).toContainEqual(["shouter", "greeter", "Text", none, true]);
     expect(JSON.stringify(failed)).not.toContain("canary");
     for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
     await on.store.close();

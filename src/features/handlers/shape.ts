@@ -58,7 +58,7 @@ export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<Handl
   if (refused !== undefined) return { payload: NOT_ASKED, metadata: { ...whose, ...refused }, history };
   // A peer's updates beside its answer are in the history.
   const event = call.events.findLast(({ kind }) => kind !== "peer") ?? call.events.at(-1);
-  const { type, payload } = payloadIn(event ?? { content: [] });
+  const { type, payload } = event?.failed ? NO_ANSWER : payloadIn(event ?? { content: [] });
   const asked = thread.parties?.initiator ?? thread.scope.contact;
   return {
     payload,
@@ -72,6 +72,9 @@ export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<Handl
     history,
   };
 }
+
+/** In place of a sentence that tells a model how to go on. */
+const NO_ANSWER = { type: "Text", payload: { text: "There is no answer; the platform's record says why." } } as const;
 
 const NOT_ASKED = { text: "It was not asked; the platform's record says why." };
 
@@ -100,9 +103,10 @@ function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): rea
 
 /** The same as the handler got, or returned. */
 function payloadOf(
-  { from, text, payload, payloadType = "Text" }: WholeHistoryEntry,
+  { from, text, payload, payloadType = "Text", failed }: WholeHistoryEntry,
   { name, output }: Agent,
 ): Pick<HandlerSlot, "payload" | "payload_type"> {
+  if (failed) return { payload: NO_ANSWER.payload, payload_type: NO_ANSWER.type };
   if (payload !== undefined) return { payload, payload_type: payloadType };
   const type = from === name ? answerTypeOf({ ...(output && { answers: output }) }) : undefined;
   return type === undefined
