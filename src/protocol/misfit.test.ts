@@ -6,6 +6,7 @@ const SCHEMA = {
   properties: {
     name: { type: "string", maxLength: 3 },
     tags: { type: "array", maxItems: 1, items: { type: "string" } },
+    on: { type: "string", format: "date" },
     mood: { enum: ["warm", "cold"] },
     size: { anyOf: [{ type: "number" }, { type: "null" }] },
     to: {
@@ -26,9 +27,10 @@ const SCHEMA = {
 const said = (value: unknown) => misfitsIn(SCHEMA, value).map(({ path, says }) => `${path.join(".")} ${says}`);
 
 it("names everything in a value that does not match, and what is missing", () => {
-  expect(said({ name: "Adam", tags: ["a", 1, 2], size: true, to: { kind: "call" }, more: 1 })).toEqual([
+  expect(said({ name: "Adam", tags: ["a", 1, 2], size: true, on: "soon", to: { kind: "call" }, more: 1 })).toEqual([
     "name must have at most 3 characters",
     "tags must have at most 1 entry",
+    "on must have the format date",
     'mood is missing: it must be one of "warm", "cold"',
     "size must be a number or null",
     "to.number is missing: it must be a number",

@@ -137,9 +137,9 @@ function ruleOf(issue: z.core.$ZodIssue): string {
     case "unrecognized_keys":
       return `may not have ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
     case "invalid_format":
-      return issue.pattern === undefined
-        ? `must have the format ${issue.format}`
-        : `must match the pattern ${issue.pattern}`;
+      return issue.format === "regex"
+        ? `must match the pattern ${issue.pattern}`
+        : `must have the format ${issue.format}`;
     case "invalid_union":
       return alternatives(issue.errors) ?? "has none of the forms that are allowed";
     default:

@@ -26,6 +26,7 @@ export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
 export { isStepCall } from "./loop/answer.ts";
+export { COMPLETE } from "./loop/ask-once.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export {
   agentAt,

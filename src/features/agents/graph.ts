@@ -71,7 +71,7 @@ async function runningEdges(
 type Node = z.output<typeof GRAPH>["agents"][number];
 
 const labelOf = ({ takes, shown, running }: ShownEdge): string =>
-  [takes, ...(shown === undefined ? [] : [`shows ${shown}`]), ...(running === 0 ? [] : [`${running} running`])].join(
+  [takes, ...(shown === undefined ? [] : [shown === "fork" ? "a fork" : `shows ${shown}`]), ...(running === 0 ? [] : [`${running} running`])].join(
     " · ",
   );
 

@@ -236,6 +236,23 @@ agents:
     expect(failed.out).toMatch(/shouter\.ts:1:\d+ \(threw\): too loud/);
   });
 
+  it("a turn shows what its handler asked by `complete`, and counts that as sent", async () => {
+    const cwd = place();
+    const layers = "layers: [{id: core, rank: 0, text: You are a poet.}]";
+    writeFileSync(
+      join(cwd, "strata.yaml"),
+      `organization: home\nagents:\n  poet: {description: Writes., handler: ./poet.ts, ${layers}}\n`,
+    );
+    const code =
+      "export default async (p, m, { complete }) => { await complete({ message: 'First.' }); const { text } = await complete({ message: 'A verse, please.' }); return { payload: text }; };\n";
+    writeFileSync(join(cwd, "poet.ts"), code);
+    await strata(["lock"], { cwd });
+    const { err } = await strata(["ask", "hi", "--agent", "poet"], { cwd });
+    expect(err).toMatch(/· complete \d+ · .*the last of 2 requests/);
+    const { out } = await strata(["turn", "show", await newestTurn(cwd)], { cwd });
+    expect(out).toMatch(/request 1 [\s\S]*← asked: First\.\n[\s\S]*request 2 [\s\S]*← asked: A verse, please\.\n/);
+  });
+
   it("a corrected handler does not reach running conversations unsaid", async () => {
     const cwd = folderWith(LOUD);
     expect((await strata(["lock"], { cwd })).out).toContain("shouter: its handler\n");

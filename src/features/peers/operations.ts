@@ -69,7 +69,7 @@ const listPeers = operation({
   },
   show: ({ agents }, { style }) =>
     agents.flatMap(({ agent, entry, takes, peers }) => [
-      `${style.bold(agent)} ${entry ? "can" : "cannot"} be written to from outside${takes ? `, takes \`${takes.type}\`` : ""}${peers.length === 0 ? ", and may ask nobody." : ", and may ask:"}`,
+      `${style.bold(agent)} ${entry ? "can" : "cannot"} be written to from outside${takes ? `, takes \`${takes.type}\`` : ""}${peers.length === 0 ? ", and may ask no other agent." : ", and may ask:"}`,
       ...(peers.length === 0
         ? []
         : table(

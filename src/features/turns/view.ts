@@ -9,6 +9,7 @@ import {
   never,
   partText,
   type Reply,
+  readFrames,
   type Request,
   type StoredEvent,
   type TurnEdit,
@@ -17,6 +18,7 @@ import {
 import { agreementOf } from "../../wire/index.ts";
 import { COLUMNS, type Columns, cellsOf } from "../column.ts";
 import type { Call, OperationContext, TurnRecord } from "../operation.ts";
+import { COMPLETE } from "../../turn/index.ts";
 import { PEER } from "../subagents/index.ts";
 import { ledgerTable } from "./ledger.ts";
 
@@ -199,6 +201,7 @@ async function requestView(
     ...ledgerTable(ledger, style, rebuilt.request),
     ...cuttingLines(ledger),
     ...parameterLines(sent),
+    ...askedLines(rebuilt.request),
     ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
     ...answerLines(sent),
     ...predictionLines(sent, turn.model === turn.wire),
@@ -254,6 +257,12 @@ function cuttingLines({ cutting, epoch }: RecordedRequest["ledger"]): readonly s
   const figures = `it is cut at ${count(at, "token")}, so that ${number(keep)} stay, and a turn adds ${number(each)}`;
   return [`The conversation was ${epoch.opened ? "" : "not "}cut: ${because}; ${figures}.`];
 }
+
+/** What a handler asked by `complete`: the conversation does not hold it. */
+const askedLines = ({ tail = [] }: Partial<Request> = {}): readonly string[] =>
+  tail.flatMap(({ layer, text }) =>
+    layer === COMPLETE ? readFrames(text).map((frame) => `← asked: ${oneLine(frame.text, 160)}`) : [],
+  );
 
 /** The sampling parameters, if the agent or the call set them. */
 function parameterLines({ parameters: { temperature, topP, tools } }: RecordedRequest): readonly string[] {

@@ -17,12 +17,17 @@ export async function* answerInPlace(
   if (state.recorded !== undefined) return undefined;
   for (const step of state.parts.steps.answers) {
     const answered = { by: step.byFor?.(state.setup.agent) ?? step.by, taint: call.taint };
+    const before = state.requests.length;
     let answer: StepAnswer | undefined | "interrupted";
     try {
       answer = await (step.effect === "external" ? once(state, step, call) : step.answer(state, call));
     } catch (thrown) {
       state.answered.push({ ...answered, failed: true });
       throw thrown;
+    } finally {
+      // What the step asked the model was sent as well.
+      const asked = state.requests.slice(before);
+      for (const { n, ledger } of asked) yield { type: "compiled", round: n, ledger };
     }
     if (answer === undefined) continue;
     state.answered.push({ ...answered, ...(answer === "interrupted" && { interrupted: true as const }) });
