@@ -71,9 +71,11 @@ async function runningEdges(
 type Node = z.output<typeof GRAPH>["agents"][number];
 
 const labelOf = ({ takes, shown, running }: ShownEdge): string =>
-  [takes, ...(shown === undefined ? [] : [shown === "fork" ? "a fork" : `shows ${shown}`]), ...(running === 0 ? [] : [`${running} running`])].join(
-    " · ",
-  );
+  [
+    takes,
+    ...(shown === undefined ? [] : [shown === "fork" ? "a fork" : `shows ${shown}`]),
+    ...(running === 0 ? [] : [`${running} running`]),
+  ].join(" · ");
 
 function mermaidOf(nodes: readonly Node[], edges: readonly ShownEdge[]): string {
   const ids = new Map(nodes.map(({ name }, i) => [name, `a${i + 1}`]));

@@ -9,16 +9,16 @@ import {
   never,
   partText,
   type Reply,
-  readFrames,
   type Request,
+  readFrames,
   type StoredEvent,
   type TurnEdit,
   textName,
 } from "../../protocol/index.ts";
+import { COMPLETE } from "../../turn/index.ts";
 import { agreementOf } from "../../wire/index.ts";
 import { COLUMNS, type Columns, cellsOf } from "../column.ts";
 import type { Call, OperationContext, TurnRecord } from "../operation.ts";
-import { COMPLETE } from "../../turn/index.ts";
 import { PEER } from "../subagents/index.ts";
 import { ledgerTable } from "./ledger.ts";
 

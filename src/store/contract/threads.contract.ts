@@ -66,7 +66,11 @@ export function threadContract(openStore: OpenStore): void {
         await store.openThread(scopeOf(), opening("first")),
         await store.openThread(scopeOf("bob"), opening("second")),
       ];
-      const warning = (at: number) => ({ ...said("Still there?", { at }), kind: ownKind("warning"), trust: "platform" as const });
+      const warning = (at: number) => ({
+        ...said("Still there?", { at }),
+        kind: ownKind("warning"),
+        trust: "platform" as const,
+      });
       const warned = (since: number, before: number) => store.warnedThreads({ org, agent }, { since, before });
       expect(await warned(0, NOW)).toEqual({ open: 0, over: 0 });
       await store.receive(first.scope, first.id, [warning(NOW)]);
