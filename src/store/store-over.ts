@@ -66,6 +66,8 @@ import type { Binding, Database, StorePart, Tx } from "./tx.ts";
 
 /** How the contract's functions of a database are made: each runs in one transaction, and what the driver throws becomes a sentence. */
 interface OwnBinding extends Binding {
+  /** Its result may come before it is on the disk. */
+  readonly writingAhead: Binding["writing"];
   /** For what needs more than one transaction, or none. */
   readonly apart: <Given extends readonly unknown[], R>(
     work: (...given: Given) => Promise<R>,
@@ -78,7 +80,7 @@ const looked = new Map<string, number>();
 /** No write reaches a database that was copied elsewhere since it was opened. */
 const whileHere = (database: Database): Database => ({
   ...database,
-  write: (work) =>
+  write: (work, how) =>
     database.write(async (tx) => {
       const now = performance.now();
       if (now - (looked.get(database.name) ?? Number.NEGATIVE_INFINITY) > UNNOTICED) {
@@ -86,7 +88,7 @@ const whileHere = (database: Database): Database => ({
         looked.set(database.name, now);
       }
       return work(tx);
-    }),
+    }, how),
 });
 
 /** The store over a database: only here do transactions begin. */
@@ -131,11 +133,12 @@ function bindingOf({ read, write, failure }: Database): OwnBinding {
   return {
     reading: (work) => apart((...given) => read((tx) => work(tx, ...given))),
     writing: (work) => apart((...given) => write((tx) => work(tx, ...given))),
+    writingAhead: (work) => apart((...given) => write((tx) => work(tx, ...given), { ahead: true })),
     apart,
   };
 }
 
-function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
+function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: KnownEpochs) {
   const [readCalls, readSent] = [reading(callsAtEnd), reading(sent)];
   // Noted once the commit is there, and of a commit that was tried again only once.
   const settleNoting = writing(async (tx: Tx, claim: Claim, outcome: TurnOutcome) => {
@@ -178,7 +181,8 @@ function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
     cancelCalls: writing(cancelCalls),
     answerOverdue: writing(answerOverdue),
     nextOverdue: reading(nextOverdue),
-    claim: writing((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
+    // A lost claim leaves its messages waiting, as before it. What the turn shows meanwhile is not in the record yet anyway.
+    claim: writingAhead((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
       claim(tx, scope, id, { ...request, known: epochs }),
     ),
     askStop: writing(askStop),
@@ -304,7 +308,7 @@ const NOTHING_KEPT =
 /** A database that tells a failed commit as its trouble, until one has written something again. */
 function withLastFailure(database: Database): Database {
   let failed: string | undefined;
-  const write: Database["write"] = async (work) => {
+  const write: Database["write"] = async (work, how) => {
     let isKept = true;
     const counted: typeof work = async (tx) => {
       const before = await countChanges(tx);
@@ -314,7 +318,7 @@ function withLastFailure(database: Database): Database {
       return done;
     };
     try {
-      const done = await database.write(failed === undefined ? work : counted);
+      const done = await database.write(failed === undefined ? work : counted, how);
       if (isKept) failed = undefined;
       return done;
     } catch (thrown) {

@@ -52,8 +52,11 @@ export interface Tx {
  * the outermost function, one of the store's contract, begins one.
  */
 export interface Transactions {
-  /** One writer at a time: no function ever runs inside another's transaction. */
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * One writer at a time: no function ever runs inside another's transaction. `ahead`: nothing of it goes out before a later commit
+   * does, so the result may come before it is on the disk.
+   */
+  write<T>(work: (tx: Tx) => Promise<T>, how?: { readonly ahead: true }): Promise<T>;
   /**
    * One snapshot for several reads; it never waits for a writer, and may not write. What it sees may not be on the disk yet: see `onDisk`.
    */

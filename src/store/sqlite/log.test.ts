@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
-import { ANN, claiming, exchange, open, PARTS, said } from "../contract/sample.contract.ts";
+import { ANN, claiming, exchange, open, PARTS, ran, said, take } from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
 import { checkpointsOf } from "./checkpoint.ts";
 
@@ -89,6 +89,24 @@ describe("a commit to a file", () => {
     const opening = disk.count();
     expect(await store.claim(ANN, empty.id, claiming())).toEqual({ state: "idle" });
     expect([opening - quiet, disk.count() - opening]).toEqual([1, 0]);
+  });
+
+  it("is not waited for by a claim: the turn's own commit puts it on the disk, too", async () => {
+    const disk = slowDisk();
+    const store = await opens(disk.sync);
+    const thread = await open(store);
+    await store.receive(ANN, thread.id, [said("Hi")]);
+    const before = disk.count();
+    const go = disk.stop();
+    const claim = await take(store, thread);
+    expect(disk.count()).toBe(before);
+    const told: string[] = [];
+    const settled = store.settle(claim, ran(claim).outcome).then(() => told.push("settled"));
+    await turns(50);
+    expect(told).toEqual([]);
+    go();
+    await settled;
+    expect(disk.count() - before).toBe(1);
   });
 
   it("is waited for by another program that goes on from it", async () => {

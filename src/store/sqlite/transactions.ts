@@ -30,7 +30,7 @@ interface FileTransactions extends Transactions {
 /**
  * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have their own snapshot and
  * wait for no writer. A database in memory has only one connection, so there reads wait, too. A writer's result is returned only once all
- * that it wrote or saw is on the disk; the next one begins before that.
+ * that it wrote or saw is on the disk, except where it is written ahead; the next one begins before that.
  */
 export function sqliteTransactions(
   writer: Connection,
@@ -49,9 +49,9 @@ export function sqliteTransactions(
     return { done, place };
   };
   return {
-    write: async (work) => {
+    write: async (work, how) => {
       const { done, place } = await writes(() => wrote(work));
-      await log.onDisk(place);
+      if (how?.ahead !== true) await log.onDisk(place);
       return done;
     },
     // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.
