@@ -11,7 +11,7 @@ import { THREADS } from "./lines.ts";
 import { percent, table } from "./table.ts";
 import { dumped, strata } from "./wire-threads.ts";
 
-const MODEL = "anthropic:claude-sonnet-4-5";
+export const MODEL = "anthropic:claude-sonnet-4-5";
 const GAP = 45_000;
 /** Milliseconds between the beginnings of two conversations: so far apart that no cache lasts, or overlapping. */
 const PACES = { quiet: 86_400_000, busy: 60_000 } as const;
@@ -21,7 +21,13 @@ const RARE = 0.2;
 
 const INPUT = z.custom<JsonObject>((value) => value !== null && typeof value === "object" && !Array.isArray(value));
 const CALL = z.object({ id: z.string(), tool: z.string(), input: INPUT });
-const LINE = z.looseObject({ thread: z.string(), from: z.string(), calls: z.array(CALL).optional() });
+const LINE = z.looseObject({
+  thread: z.string(),
+  from: z.string(),
+  text: z.string().optional(),
+  id: z.string().optional(),
+  calls: z.array(CALL).optional(),
+});
 const TOOL = z.object({ name: z.string(), description: z.string(), parameters: INPUT });
 const BLOCK = z.looseObject({ type: z.string(), name: z.string().optional(), input: z.json().optional() });
 const BODY = z.looseObject({
@@ -32,8 +38,8 @@ const DUMPED = z.object({
   body: z.union([z.string().transform((text): unknown => JSON.parse(text)), z.unknown()]).pipe(BODY),
 });
 
-type Line = z.output<typeof LINE>;
-type ToolEntry = z.output<typeof TOOL>;
+export type Line = z.output<typeof LINE>;
+export type ToolEntry = z.output<typeof TOOL>;
 
 export interface DeferRow {
   readonly tools: "all sent" | "deferred" | "unused left out";
@@ -54,12 +60,7 @@ export interface DeferReport {
 }
 
 export async function deferBench(quick: boolean, tell: (what: string) => void): Promise<DeferReport> {
-  const all = readFileSync(join(THREADS, "airline/threads.jsonl"), "utf8")
-    .trim()
-    .split("\n")
-    .map((text) => LINE.parse(JSON.parse(text)));
-  const lines = quick ? all.slice(0, 60) : all;
-  const tools = z.array(TOOL).parse(JSON.parse(readFileSync(join(THREADS, "airline/tools.json"), "utf8")));
+  const { lines, tools } = airline(quick);
   const used = usedIn(lines);
   const threads = new Set(lines.map(({ thread }) => thread)).size;
   const rare = tools.filter(({ name }) => (used.get(name)?.size ?? 0) < RARE * threads);
@@ -78,6 +79,16 @@ export async function deferBench(quick: boolean, tell: (what: string) => void): 
   const called = tools.filter(({ name }) => used.has(name));
   rows.push({ tools: "unused left out", deferred: 0, ...(await measured(lines, called)) });
   return { bench: "defer", model: MODEL, rows };
+}
+
+/** The recorded conversations of tau-bench, or the first of them, and their tools. */
+export function airline(quick: boolean): { readonly lines: readonly Line[]; readonly tools: readonly ToolEntry[] } {
+  const all = readFileSync(join(THREADS, "airline/threads.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((text) => LINE.parse(JSON.parse(text)));
+  const tools = z.array(TOOL).parse(JSON.parse(readFileSync(join(THREADS, "airline/tools.json"), "utf8")));
+  return { lines: quick ? all.slice(0, 60) : all, tools };
 }
 
 function usedIn(lines: readonly Line[]): ReadonlyMap<string, ReadonlySet<string>> {
@@ -137,14 +148,20 @@ async function withFinder(lines: readonly Line[], rare: readonly ToolEntry[]): P
   return out;
 }
 
-async function measured(
+/** `yaml`: the project with the agent, which is called companion; left out, the blueprint. */
+export async function measured(
   lines: readonly Line[],
   tools: readonly ToolEntry[],
+  yaml?: string,
 ): Promise<Omit<DeferRow, "tools" | "deferred">> {
   const cwd = mkdtempSync(join(tmpdir(), "strata-defer-"));
   try {
     writeFileSync(join(cwd, "talk.jsonl"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     writeFileSync(join(cwd, "tools.json"), JSON.stringify(tools));
+    if (yaml !== undefined) {
+      writeFileSync(join(cwd, "strata.yaml"), yaml);
+      await strata(["lock"], cwd);
+    }
     const how = ["--agent", "companion", "--replies", "recorded", "--model", MODEL, "--tools", "tools.json"];
     await strata(["replay", "talk.jsonl", ...how, "--dump", "dump.jsonl"], cwd);
     const file = join(cwd, "dump.jsonl");
@@ -204,11 +221,12 @@ const stands = (text: string, before: string): boolean => plain(before).includes
 /** The names and values that a call says, at whatever depth; a call through the finder says those of the call that is meant. */
 function argumentsOf({ name, input }: z.output<typeof BLOCK>): readonly (readonly [string, string])[] {
   const through = z.object({ call: z.string(), input: INPUT }).safeParse(input);
-  if (name === "more_tools" && !through.success) return [];
+  // Of what is searched, nothing has to stand in the request.
+  if (name === "read_result" || (name === "more_tools" && !through.success)) return [];
   return leaves(through.success && name === "more_tools" ? through.data.input : (input ?? null), "");
 }
 
-function leaves(value: Json, name: string): readonly (readonly [string, string])[] {
+export function leaves(value: Json, name: string): readonly (readonly [string, string])[] {
   if (Array.isArray(value)) return value.flatMap((one) => leaves(one, name));
   if (value !== null && typeof value === "object")
     return Object.entries(value).flatMap(([key, one]) => leaves(one, key));

@@ -1,4 +1,4 @@
-// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage`, `defer`, `sovereign` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage`, `defer`, `results`, `sovereign` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
@@ -16,6 +16,7 @@ const USAGE = [
   "npm run bench -- cage [--json] [--quick]",
   "npm run bench -- evidence [--data DIR | --talks KIND] [--keep N]… [--most N] [--out FILE] [--json] [--quick]",
   "npm run bench -- defer [--json] [--quick]",
+  "npm run bench -- results [--json] [--quick]",
   "npm run bench -- sovereign [--root DIR] [--json] [--quick]",
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
@@ -61,6 +62,14 @@ const SMALL = new Map<
       const { deferBench, deferText } = await import("./defer.ts");
       const report = await deferBench(quick, tell);
       return [report, deferText(report)];
+    },
+  ],
+  [
+    "results",
+    async (quick) => {
+      const { resultsBench, resultsText } = await import("./results.ts");
+      const report = await resultsBench(quick, tell);
+      return [report, resultsText(report)];
     },
   ],
   [

@@ -120,10 +120,14 @@ async function formerAgents({ store }: ToolAccess, org: OrgId, agents: readonly 
   });
 }
 
-/** A recording's tool returns memories if the tool that it replaces does. */
+/** A recording's tool returns memories, or reads long results, if the tool that it replaces does. */
 function replacing(tool: Tool, real: readonly Tool[]): Tool {
   const replaced = real.find(({ schema }) => schema.name === tool.schema.name);
-  return replaced?.returnsMemories ? { ...tool, returnsMemories: true } : tool;
+  return {
+    ...tool,
+    ...(replaced?.returnsMemories && { returnsMemories: true }),
+    ...(replaced?.readsResults && { readsResults: true }),
+  };
 }
 
 /** What tools can access: the record, the folders of the projects, and the operations. */

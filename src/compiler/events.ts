@@ -229,8 +229,8 @@ export function frameResult(
   };
 }
 
-/** Lines that are shown of a kept result at least: fewer say nothing of its form. */
-const LEAST_LINES = 4;
+/** Lines that are shown of a kept result at least: one of its beginning, one of its end. */
+const LEAST_LINES = 2;
 
 /** The beginning and the end of a result, as many lines as fit, and all of it for the record. Undefined: there is no room for that. */
 function bothEnds(

@@ -55,7 +55,7 @@ function isLow(text: string, at: number): boolean {
 }
 
 /** A longer line counts as several. */
-export const LONGEST_LINE = 400;
+export const LONGEST_LINE = 200;
 
 /** Where each line of a text begins. A line that is too long is divided, between words if possible. */
 export function lineStarts(text: string): readonly number[] {
