@@ -65,6 +65,9 @@ export interface ReadBefore {
   readonly written?: WrittenRows;
   readonly epoch?: Row<"epoch"> | undefined;
   readonly events?: readonly HandledEvent[] | undefined;
+  /** The turn's own messages and requests, in order. */
+  readonly messages?: Awaited<ReturnType<typeof ownMessages>>;
+  readonly requests?: readonly Row<"request">[];
   readonly staged?: readonly Row<"staged">[] | undefined;
   /** Where the transcript ended before the turn. */
   readonly base?: TranscriptEnd | undefined;
@@ -79,8 +82,10 @@ export interface ReadBefore {
 export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {}): Promise<string> {
   const { written } = read;
   const [own, requests, left, prefix] = await Promise.all([
-    written ? written.messages.map((one, position): LinkedMessage => ({ ...one, position })) : ownMessages(tx, turn),
-    written ? written.requests.toSorted((a, b) => a.n - b.n) : requestRows(tx, turn, turn.id),
+    written
+      ? written.messages.map((one, position): LinkedMessage => ({ ...one, position }))
+      : (read.messages ?? ownMessages(tx, turn)),
+    written ? written.requests.toSorted((a, b) => a.n - b.n) : (read.requests ?? requestRows(tx, turn, turn.id)),
     leftBehind(tx, turn, read),
     read.epoch && (written ? knownPrefix : prefixOf)(tx, turn.org, read.epoch),
   ]);

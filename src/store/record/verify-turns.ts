@@ -20,9 +20,13 @@ export async function checkTurn(tx: Tx, link: Row<"chain">, id: string): Promise
   const turn = await tx.first(found);
   if (turn?.id !== id) return [problem(where, `link ${link.seq} records it, but no such turn is linked there`)];
   try {
-    const rows = await turnLink(tx, turn);
+    const read = await turnRows(tx, turn);
+    const rows = await turnLink(tx, turn, read);
     const differs = rows === link.body ? [] : differences(link.body, rows);
-    return [...differs, ...(await missing(tx, turn)), ...(await blanked(tx, turn))].map((says) => problem(where, says));
+    const texts = await ownTexts(tx, turn, read.requests);
+    return [...differs, ...(await missing(tx, turn, read, texts)), ...(await blanked(tx, turn, read, texts))].map(
+      (says) => problem(where, says),
+    );
   } catch (thrown) {
     return [problem(where, sentence(thrown))];
   }
@@ -48,27 +52,53 @@ function flat(value: unknown, path = ""): Map<string, string> {
   return new Map(entries.flatMap(([key, member]) => [...flat(member, path === "" ? key : `${path} ${key}`)]));
 }
 
-/** The contact's texts that the turn's requests, calls and end name. */
-async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]> {
+/** What each of the checks below looks at, read once. */
+type TurnRows = Awaited<ReturnType<typeof turnRows>>;
+
+async function turnRows(tx: Tx, turn: Row<"turn">) {
+  const [found, requests, events, messages] = await Promise.all([
+    findThread(tx, turn, turn.thread),
+    requestRows(tx, turn, turn.id),
+    eventsOfTurn(tx, turn, turn.id),
+    ownMessages(tx, turn),
+  ]);
+  return { ...(found && { thread: found }), requests, events, messages };
+}
+
+/** The contact's texts that the turn's requests, calls and end name; of one that is not there, why. */
+type OwnTexts = Awaited<ReturnType<typeof ownTexts>>;
+
+async function ownTexts(tx: Tx, turn: Row<"turn">, rows: TurnRows["requests"]) {
   const wanted = { ...owner(turn), turn: turn.id };
   const journal = query
     .selectFrom("journal")
     .select("outcome")
     .where((eb) => eb.and(wanted));
-  const requests = (await requestRows(tx, turn, turn.id)).flatMap(({ tail, reply }) => [tail, reply]);
+  const requests = rows.flatMap(({ tail, reply }) => [tail, reply]);
   const calls = (await tx.all(journal)).map(({ outcome }) => outcome);
   const others = (await inOrder(tx.parts, async ({ named }) => (await named?.(tx, wanted)) ?? [])).flat();
-  return [...requests, ...calls, ...others, turn.words].filter((digest) => digest !== null);
+  const digests = new Set([...requests, ...calls, ...others, turn.words].filter((digest) => digest !== null));
+  return Promise.all([...digests].map((digest) => ownTextOrWhy(tx, turn, digest)));
+}
+
+async function ownTextOrWhy(tx: Tx, turn: Row<"turn">, digest: Digest) {
+  try {
+    return { digest, text: await ownText(tx, turn, digest) };
+  } catch (thrown) {
+    return { digest, why: sentence(thrown) };
+  }
 }
 
 /** Texts that are named and not there, and messages that are there and not recorded. */
-async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
-  const requests = await requestRows(tx, turn, turn.id);
-  const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
-  const events = await eventsOfTurn(tx, turn, turn.id);
-  const texts = [...events, ...(await ownMessages(tx, turn))];
+async function missing(
+  tx: Tx,
+  turn: Row<"turn">,
+  { requests, events, messages }: TurnRows,
+  own: OwnTexts,
+): Promise<readonly string[]> {
+  const shared = new Set(requests.flatMap(({ marks, parameters }) => [marks, parameters]));
   // Read as none if it was erased, and if it is gone.
-  const unread = texts.flatMap(({ piece, text }) => (text === null ? [piece] : []));
+  const unread = [...events, ...messages].flatMap(({ piece, text }) => (text === null ? [piece] : []));
   return [
     ...((await agentVersion(tx, turn.org, turn.agent, turn.version)) === undefined
       ? [`the declaration of agent version ${turn.version}, with which it ran, is gone`]
@@ -79,20 +109,23 @@ async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
     ...((await strayMessages(tx, turn)) > 0
       ? ["it has messages beside those of its transcript, which nobody recorded"]
       : []),
-    ...(
-      await inOrder([...unread, ...(await ownDigests(tx, turn))], (digest) => absent(() => ownText(tx, turn, digest)))
-    ).flat(),
-    ...(await inOrder(shared, (digest) => absent(() => sharedText(tx, turn.org, digest)))).flat(),
+    ...(await inOrder(unread, (digest) => absent(() => ownText(tx, turn, digest)))).flat(),
+    ...own.flatMap((one) => ("why" in one ? [one.why] : [])),
+    ...(await inOrder([...shared], (digest) => absent(() => sharedText(tx, turn.org, digest)))).flat(),
     ...(await inOrder(requests, (row) => absent(() => ledgerOf(tx, row)))).flat(),
   ];
 }
 
 /** Texts that are gone though the thread's contact was not erased since, and that were not retracted. */
-async function blanked(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
-  if ((await findThread(tx, turn, turn.thread))?.erased_link !== null) return [];
-  const rows = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn))];
+async function blanked(
+  tx: Tx,
+  turn: Row<"turn">,
+  { thread, events, messages }: TurnRows,
+  own: OwnTexts,
+): Promise<readonly string[]> {
+  if (thread?.erased_link !== null) return [];
+  const rows = [...events, ...messages, ...own.map(({ digest, text }) => ({ piece: digest, text }))];
   const gone = rows.flatMap(({ text, piece }) => (text === null ? [piece] : []));
-  for (const digest of await ownDigests(tx, turn)) if ((await ownText(tx, turn, digest)) === null) gone.push(digest);
   if (gone.length === 0) return [];
   // Whether a retraction took them is checked with the texts themselves.
   const { org, agent, contact } = turn;
