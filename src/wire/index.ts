@@ -17,6 +17,7 @@ export { type AttributionTotals, attributionTotals, type CauseTotal } from "./ca
 export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
 export { confirms } from "./cache/diagnosed.ts";
 export { optimum, type ReadWrite } from "./cache/optimum.ts";
+export { type Prewarming, prewarming } from "./cache/prewarming.ts";
 export { seenOfBody } from "./cache/read-body.ts";
 export { seenOf } from "./cache/read-request.ts";
 export { anthropicRules, openaiExactRules, openaiRules, rulesOf, serverRules } from "./cache/rules.ts";

@@ -181,6 +181,9 @@ describe("strata cache explain", () => {
     expect(out).toMatch(
       /^Saved against no caching: 7\d\.\d% \(\$0\.\d{4}\); prediction and bill agree to (0\.99|1\.00)\.$/m,
     );
+    expect(out).toMatch(
+      /^Prewarming before the cold start \([\d,]+ tokens written\) would have saved time alone, and cost [\d,]+ more; [\d,]+ if no request had followed in time\.$/m,
+    );
     expect(json.thread).toBe(talk.thread);
     expect(json.totals).toMatchObject({ requests: 8, billed: 8 });
     expect(json.totals.agreement).toBeGreaterThan(0.99);

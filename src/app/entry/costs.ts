@@ -15,6 +15,8 @@ export {
   isAvoidable,
   type ModelCard,
   optimum,
+  type Prewarming,
+  prewarming,
   rulesOf,
   type SeenRequest,
   seenOf,

@@ -9,6 +9,7 @@ import {
   openaiExactRules,
   openaiRules,
   optimum,
+  prewarming,
   type RequestFacts,
   type SeenBlock,
   type SeenRequest,
@@ -286,6 +287,17 @@ describe("a thread's sums", () => {
 
   it("agree also with a provider that counts more tokens than we do", () => {
     expect(totals(chat(20), bills(chat(20), 1.3))).toMatchObject({ agreement: 1, avoidable: { tokens: 0 } });
+  });
+
+  it("say what writing ahead would have cost: a read of what cold requests wrote, and all of it if no request follows", () => {
+    const talk = chat(6).map((request, n) => ({ ...request, at: request.at + (n < 3 ? 0 : 20 * 60_000) }));
+    const bills = simulate(talk, anthropicRules());
+    const cold = (bills[0]?.write5m ?? 0) + (bills[3]?.write5m ?? 0);
+    const would = prewarming(attribute(talk, anthropicRules()), anthropicRules());
+    expect(would).toEqual({ starts: 2, tokens: cold, cost: cold * 0.1, unused: cold * 1.25 });
+    expect(cold).toBeGreaterThan(1_000);
+    expect(prewarming(attribute(talk, openaiRules()), openaiRules())).toBeUndefined();
+    expect(prewarming([], anthropicRules())).toBeUndefined();
   });
 
   it("claim nothing where the bill is another than the prediction, or there is none", () => {

@@ -6,6 +6,7 @@ import {
   type Caused,
   type CauseTotal,
   isAvoidable,
+  type Prewarming,
   type Taken,
 } from "../../../app/entry/costs.ts";
 import { diagnosisSays, resentSays } from "../../../features/turns/index.ts";
@@ -58,6 +59,8 @@ export interface Explanation {
   /** For older requests without a recorded prediction, it is computed now. */
   readonly predictedNow: number;
   readonly totals: AttributionTotals;
+  /** What writing ahead would have cost, by model. */
+  readonly prewarming: readonly (Prewarming & { readonly model: ModelRef })[];
 }
 
 /** What a thread's requests cost and why, for a person: the efficiency first, then each request, then each cause. */
@@ -76,6 +79,7 @@ export function attributionView(explanation: Explanation, style: Style): readonl
     "",
     ...diagnoses(explanation),
     savings(explanation),
+    ...prewarmed(explanation),
   ];
 }
 
@@ -219,6 +223,13 @@ function savings({ totals, priced }: Explanation): string {
   const how = saved.cost < 0 ? "Dearer" : "Saved";
   return `${how} against no caching: ${percent(Math.abs(saved.share))}${dollars}; ${agree}.`;
 }
+
+/** Strata writes nothing ahead: the line says what that would have cost. */
+const prewarmed = ({ prewarming }: Explanation): readonly string[] =>
+  prewarming.map(({ starts, tokens, cost, unused }) => {
+    const before = starts === 1 ? "the cold start" : `the ${number(starts)} cold starts`;
+    return `Prewarming before ${before} (${count(tokens, "token")} written) would have saved time alone, and cost ${number(Math.round(cost))} more; ${number(Math.round(unused))} if no request had followed in time.`;
+  });
 
 /** The same for programs. */
 export function attributionJson({ requests, ...rest }: Explanation) {

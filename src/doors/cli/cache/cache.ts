@@ -1,6 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
-import { attribute, attributionTotals, confirms, rulesOf, type SeenRequest } from "../../../app/entry/costs.ts";
+import {
+  attribute,
+  attributionTotals,
+  confirms,
+  prewarming,
+  rulesOf,
+  type SeenRequest,
+} from "../../../app/entry/costs.ts";
 import type { App, TurnRecord } from "../../../app.ts";
 import {
   type ModelRef,
@@ -88,6 +95,11 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
     unanswered: paired.length - answered.length,
     predictedNow: answered.filter(({ record }) => record.prediction === undefined).length,
     totals: attributionTotals(requests),
+    // Each model has its own rules.
+    prewarming: models.flatMap((model, i) => {
+      const would = prewarming(parts[i] ?? [], rulesOf(app.cardOf(model)));
+      return would === undefined ? [] : [{ model, ...would }];
+    }),
   };
 }
 
