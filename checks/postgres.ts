@@ -107,6 +107,8 @@ const SETTINGS = [
   "synchronous_commit=off",
   "full_page_writes=off",
   "autovacuum=off",
+  // Without statistics, small queries are taken for large ones, and compiled.
+  "jit=off",
   "shared_buffers=64MB",
   "max_connections=200",
   "log_min_messages=error",

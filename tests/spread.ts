@@ -24,6 +24,15 @@ export function spread<T>(all: readonly T[], most: number, kindOf: (one: T) => u
   return { cases, title: (text) => (cases.length === all.length ? text : `${text} (${share})`) };
 }
 
+/** Of a property's random cases, the first `most`; all of them where `checks/whole.ts` runs the test. */
+export function firstRuns(
+  all: number,
+  most: number,
+): { readonly numRuns: number; readonly title: Spread<never>["title"] } {
+  const numRuns = IS_WHOLE ? all : most;
+  return { numRuns, title: (text) => (IS_WHOLE ? text : `${text} (${most} cases; \`checks/whole.ts\` tries ${all})`) };
+}
+
 /** So many places, from the first to the last. */
 function evenly(length: number, most: number): readonly number[] {
   const count = Math.min(length, most);

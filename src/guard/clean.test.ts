@@ -1,10 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../tests/spread.ts";
 import { untrusted } from "../protocol/index.ts";
 import { collected, leftovers, nastyText } from "./clean-text.contract.ts";
 import { clean, cleanName } from "./index.ts";
 
 const cleaned = (text: string): string => clean(untrusted(text));
+
+/** `checks/whole.ts` tries 20,000 of each. */
+const RUNS = { numRuns: firstRuns(20_000, 8_000).numRuns };
 
 describe("clean", () => {
   it.each(["\n", "\r\n", "\r", "\v", "\f", "\u001c", "\u001d", "\u001e", "\u0085", "\u2028", "\u2029"])(
@@ -68,7 +72,7 @@ describe("clean", () => {
       fc.property(nastyText, (text) => {
         expect(cleaned(clean(text))).toBe(clean(text));
       }),
-      { numRuns: 20_000 },
+      RUNS,
     );
   });
 
@@ -89,7 +93,7 @@ describe("clean", () => {
       fc.property(nastyText, (text) => {
         expect(leftovers(clean(text))).toEqual([]);
       }),
-      { numRuns: 20_000 },
+      RUNS,
     );
   });
 
@@ -138,7 +142,7 @@ describe("cleanName", () => {
         expect(name(shown)).toBe(shown);
         expect(shown.normalize("NFKC")).toBe(shown);
       }),
-      { numRuns: 20_000 },
+      RUNS,
     );
   });
 

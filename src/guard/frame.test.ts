@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../tests/spread.ts";
 import {
   CONTEXT_KINDS,
   framedAbove,
@@ -13,7 +14,8 @@ import { anyHeader, anyKind, collected, leftovers, nastyText, oldHeader, shownTi
 import { clean, cleanName, frame, readsAsOurs } from "./index.ts";
 
 const HEADER = { kind: "message", trust: "contact", at: Date.UTC(2026, 10, 21, 9, 30) } as const;
-const RUNS = { numRuns: 10_000 };
+/** `checks/whole.ts` tries 10,000 of each. */
+const RUNS = { numRuns: firstRuns(10_000, 4_000).numRuns };
 
 describe("frame", () => {
   it("law 4 shows one header, the day and the claimed name as data, and every line prefixed", () => {

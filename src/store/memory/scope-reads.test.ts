@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { firstRuns } from "../../../tests/spread.ts";
 import { actorId, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { ANN, asking, exchange, newMemory, open, PARTS, remembered, scopeOf } from "../contract/sample.contract.ts";
@@ -49,45 +50,49 @@ describe("what searches remember", () => {
   const folder = newFolder();
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("gives the same as if they read all of it again, whatever two programs save, say, forget and erase", async () => {
-    const where = join(folder, "strata.db");
-    const stores = [await openStore(where, { parts }), await openStore(where, { parts })] as const;
-    let contact = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(deed, { minLength: 4, maxLength: 20 }), async (deeds) => {
-        const scope = scopeOf(`ann ${++contact}`);
-        const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
-        const ids: MemoryId[] = [];
-        for (const one of deeds) {
-          const store: Store = stores[one.by] ?? stores[0];
-          const last = ids[one.of % Math.max(1, ids.length)];
-          const isThere = last !== undefined && (await store.memory(scope, last))?.supersededBy === undefined;
-          if (one.does === "say")
-            await exchange(store, await open(store, scope), one.text, { reply: `${one.text} Yes.` });
-          else if (one.does === "erase") await store.eraseContact(scope, OPERATOR, 9);
-          else if (one.does === "forget") {
-            const all = await store.memories(scope, 20, { kinds: ["message", "fact"] });
-            const gone = all[one.of % Math.max(1, all.length)];
-            if (gone !== undefined) await store.forgetMemory(scope, gone.id);
-          } else {
-            const supersedes =
-              one.does === "replace" && isThere && (await store.memory(scope, last)) ? { supersedes: last } : {};
-            const saved = await store.saveMemory(
-              scope,
-              newMemory(),
-              remembered(one.text, { ...supersedes, tags: [`t${one.of}`] }),
-            );
-            ids.push(saved.memory.id);
+  const { numRuns, title } = firstRuns(25, 12);
+  it(
+    title("gives the same as if they read all of it again, whatever two programs save, say, forget and erase"),
+    async () => {
+      const where = join(folder, "strata.db");
+      const stores = [await openStore(where, { parts }), await openStore(where, { parts })] as const;
+      let contact = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(deed, { minLength: 4, maxLength: 20 }), async (deeds) => {
+          const scope = scopeOf(`ann ${++contact}`);
+          const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
+          const ids: MemoryId[] = [];
+          for (const one of deeds) {
+            const store: Store = stores[one.by] ?? stores[0];
+            const last = ids[one.of % Math.max(1, ids.length)];
+            const isThere = last !== undefined && (await store.memory(scope, last))?.supersededBy === undefined;
+            if (one.does === "say")
+              await exchange(store, await open(store, scope), one.text, { reply: `${one.text} Yes.` });
+            else if (one.does === "erase") await store.eraseContact(scope, OPERATOR, 9);
+            else if (one.does === "forget") {
+              const all = await store.memories(scope, 20, { kinds: ["message", "fact"] });
+              const gone = all[one.of % Math.max(1, all.length)];
+              if (gone !== undefined) await store.forgetMemory(scope, gone.id);
+            } else {
+              const supersedes =
+                one.does === "replace" && isThere && (await store.memory(scope, last)) ? { supersedes: last } : {};
+              const saved = await store.saveMemory(
+                scope,
+                newMemory(),
+                remembered(one.text, { ...supersedes, tags: [`t${one.of}`] }),
+              );
+              ids.push(saved.memory.id);
+            }
+            for (const question of ["Where is the key?", "boat in the harbour"]) {
+              const query = asking(question, 30);
+              const whole = await stores[0].part(RAW).search(scopes, query);
+              for (const each of stores) expect(await each.searchMemories(scopes, query)).toEqual(whole);
+            }
           }
-          for (const question of ["Where is the key?", "boat in the harbour"]) {
-            const query = asking(question, 30);
-            const whole = await stores[0].part(RAW).search(scopes, query);
-            for (const each of stores) expect(await each.searchMemories(scopes, query)).toEqual(whole);
-          }
-        }
-      }),
-      { numRuns: 25, interruptAfterTimeLimit: 200_000 },
-    );
-    for (const store of stores) await store.close();
-  });
+        }),
+        { numRuns, interruptAfterTimeLimit: 200_000 },
+      );
+      for (const store of stores) await store.close();
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
+import { firstRuns } from "../../../tests/spread.ts";
 import {
   actorId,
   asStrataError,
@@ -140,8 +141,8 @@ async function act({ stores, threads, ...world }: World, one: Deed): Promise<voi
   } else await store.settle(claim, outcome);
 }
 
-function knownContract(numRuns: number, address: () => Promise<string>): void {
-  it("are read as from the tables, whatever two programs and an erasure do", async () => {
+function knownContract({ numRuns, title }: ReturnType<typeof firstRuns>, address: () => Promise<string>): void {
+  it(title("are read as from the tables, whatever two programs and an erasure do"), async () => {
     const where = await address();
     const stores = [await openStore(where, { parts }), await openStore(where, { parts })] as const;
     let contact = 0;
@@ -175,12 +176,12 @@ function knownContract(numRuns: number, address: () => Promise<string>): void {
 describe("epochs that are known, in SQLite", () => {
   const folder = newFolder();
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  knownContract(40, async () => join(folder, "strata.db"));
+  knownContract(firstRuns(40, 20), async () => join(folder, "strata.db"));
 });
 
 describe.skipIf(server === undefined)(title("epochs that are known, in PostgreSQL"), () => {
   const { make, url } = databases();
-  knownContract(10, async () => url(await make(await tablesOfToday(parts))));
+  knownContract(firstRuns(10, 5), async () => url(await make(await tablesOfToday(parts))));
 });
 
 describe("epochs that are known", () => {
