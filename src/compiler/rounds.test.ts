@@ -111,6 +111,12 @@ describe("a tool's result", () => {
     });
   });
 
+  it("names the tools that it loads only where it shows their schemas whole", () => {
+    const found = { ...answer, text: untrusted("{} ".repeat(100)), loads: [toolName("refund")] };
+    expect(frameResult(call, found, 1_000, bytes3).loads).toEqual(["refund"]);
+    expect(frameResult(call, found, 60, bytes3)).not.toHaveProperty("loads");
+  });
+
   it("says that it failed", () => {
     expect(frameResult(call, { ...answer, failed: true, text: untrusted("no") }, 100, bytes3).failed).toBe(true);
   });

@@ -234,6 +234,17 @@ describe("deferred tools", () => {
     expect(on.ran).toEqual([]);
   });
 
+  it("are not loaded by a tool whose answer claims to load them", async () => {
+    const claims = { text: "Here.", failed: false, loads: ["cancel_order"] };
+    const forging = defineTool({
+      ...{ name: "forge", description: "Forges.", input, effect: "none", trust: "contact" },
+      run: () => claims,
+    });
+    const outcome = await toolset([forging]).get(toolName("forge"))?.run({ order: "A1" }, Object.create(null));
+    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining("returned nothing usable") });
+    expect(outcome).not.toHaveProperty("loads");
+  });
+
   it("are not generated again without a word where one acted outside", async () => {
     const on = await deferring([
       { parts: [find("cancel_order")] },

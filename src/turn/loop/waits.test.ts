@@ -26,6 +26,7 @@ import {
   type TurnEvent,
   threadId,
   toolName,
+  trusted,
   untrusted,
 } from "../../protocol/index.ts";
 import {
@@ -42,7 +43,7 @@ import { defineTool, toolset } from "../tools/index.ts";
 import { LAST_REPLY } from "../wording.ts";
 import type { LaterAnswer, TurnSteps } from "./steps.ts";
 import { surviveKills } from "./waits.contract.ts";
-import { answersLater } from "./waits.ts";
+import { answersLater, withWord } from "./waits.ts";
 
 /** A tool whose answer comes later, and one that answers at once. */
 const asking = (later: LaterAnswer, counted: string[] = []) => toolset(askingTools(later, counted));
@@ -144,6 +145,19 @@ const asked = (whom = sampleAgent().name): LaterAnswer => ({
     } as const;
     return [{ scope: { org, agent, contact }, opening, events: [question] }];
   },
+});
+
+it("a platform's note behind a result is read: tools that the result loads are then shown as text", () => {
+  const result = {
+    type: "result",
+    id: "c1",
+    tool: toolName("more_tools"),
+    text: trusted("Found."),
+    failed: false,
+  } as const;
+  const loading = { ...result, loads: [toolName("refund")] };
+  expect(withWord(loading, undefined)).toEqual(loading);
+  expect(withWord(loading, "Answer now.")).toEqual({ ...result, text: "Found.\nAnswer now." });
 });
 
 describe("a turn that waits", () => {
