@@ -7,6 +7,7 @@ import {
   DEFAULT_BUDGETS,
   type Layer,
   layerId,
+  shownTools,
   toolName,
   trusted,
   untrusted,
@@ -194,7 +195,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
         rules: { ...(tools && { tools }) },
       });
       expect(endOf(await on.instruct(await on.open()))).toMatchObject({ text: "Done." });
-      return { acted: on.acted, offered: on.sent[1]?.prefix.tools.map(({ name }) => name) };
+      return { acted: on.acted, offered: shownTools(on.sent[1]?.prefix.tools ?? []).map(({ name }) => name) };
     };
     const through = { parts: [{ call: "more_tools", input: { call: "look", input: { at: "b.ts" } } }] };
     const find = { parts: [{ call: "more_tools", input: { find: "look" } }] };
