@@ -35,14 +35,39 @@ interface Read extends Case {
   readonly key: string;
 }
 
+/** A message, and from which case on it is compared. */
+interface Looked extends Pick<Case, "message" | "contact"> {
+  readonly from?: number;
+  readonly terms?: ReadonlySet<string>;
+}
+
 interface Judged {
   readonly one: Read;
   readonly holds: boolean;
 }
 
-/** Judges lessons by these cases, newest first. */
-export function judgeOf(cases: readonly Case[]) {
-  const read = cases.map((one): Read => ({ ...one, terms: contentTerms(one.message), key: ruleKey(one.message) }));
+/** Of each case what its message says, as long as the case is kept. */
+const READ = new WeakMap<Case, Read>();
+
+function readCase(one: Case): Read {
+  const read = READ.get(one) ?? { ...one, terms: contentTerms(one.message), key: ruleKey(one.message) };
+  READ.set(one, read);
+  return read;
+}
+
+type Judge = ReturnType<typeof newJudge>;
+
+const JUDGES = new WeakMap<readonly Case[], Judge>();
+
+/** Judges lessons by these cases, newest first; of the same cases, it is the same judge, who knows what it has compared. */
+export function judgeOf(cases: readonly Case[]): Judge {
+  const judge = JUDGES.get(cases) ?? newJudge(cases);
+  JUDGES.set(cases, judge);
+  return judge;
+}
+
+function newJudge(cases: readonly Case[]) {
+  const read = cases.map(readCase);
   const said = sayings();
   /** For each relevant case, whether people wanted what the lesson says. Cases before they first wrote it do not count. */
   const judged = (lesson: Taught, from: number): readonly Judged[] => {
@@ -55,9 +80,8 @@ export function judgeOf(cases: readonly Case[]) {
   /** How likely a lesson fits a message: it fits from 0 upwards. Undefined if nothing similar was answered. */
   const likely = (
     lesson: Taught,
-    { message, contact, from = 0 }: { readonly message: string; readonly contact: string; readonly from?: number },
+    { message, contact, from = 0, terms = contentTerms(message) }: Looked,
   ): number | undefined => {
-    const terms = contentTerms(message);
     if (terms.size === 0) return undefined;
     const all = judged(lesson, from);
     const near = all.filter(({ one }) => alike(one.terms, terms) >= NEARLY);
@@ -119,9 +143,13 @@ function wanted({ wrong, instead }: Taught, { wrote, sent }: Case, said: Sayings
 
 type Sayings = ReturnType<typeof sayings>;
 
+/** How many comparisons a judge keeps. */
+const MOST_SAID = 100_000;
+
 /** Whether a text says one of these sentences, perhaps with a slip. Cached, since the same questions repeat. */
 function sayings() {
   const known = new Map<string, Map<string, boolean>>();
+  let left = MOST_SAID;
   const parts = new Map<string, { readonly key: string; readonly sentences: readonly string[] }>();
   const words = new Map<string, { readonly key: string; readonly terms: ReadonlySet<string> }>();
   const kept = <Value>(all: Map<string, Value>, name: string, make: () => Value): Value => {
@@ -138,6 +166,10 @@ function sayings() {
       kept(known, sentence, () => new Map<string, boolean>()),
       text,
       () => {
+        if (left-- <= 0) {
+          for (const all of [known, parts, words]) all.clear();
+          left = MOST_SAID;
+        }
         const { key, sentences } = partsOf(text);
         const own = wordsOf(sentence);
         return key.includes(own.key) || sentences.some((one) => saysAlike(wordsOf(one).terms, own.terms));

@@ -2,9 +2,9 @@ import type { ContactScope } from "../../protocol/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { formsOf, judgeOf } from "./cases.ts";
 import { contentTerms, type Fit } from "./evidence.ts";
-import { lessonsFrom, lessonsIn, taughtIn } from "./lessons.ts";
-import { MOST_EVIDENCE } from "./matters.ts";
-import { LEARNING_STORE, type LessonSource } from "./store.ts";
+import { knownOf, lessonsIn } from "./known.ts";
+import { lessonsFrom, taughtIn } from "./lessons.ts";
+import type { LessonSource } from "./store.ts";
 
 /** A correction of a draft, as it may be shown with a message of the same contact. */
 export type Correction = Pick<
@@ -34,7 +34,7 @@ export async function correctionsFor(
   );
   const [all, own] = [judgeOf(taught.cases), judgeOf(taught.own)];
   const asked = { message, contact: scope.contact };
-  const ofAll = lessonsIn(await parts.store.part(LEARNING_STORE).evidence(scope, MOST_EVIDENCE));
+  const { lessons: ofAll } = await knownOf(parts, scope);
   return [...lessonsIn(taught.sources)].flatMap(([id, sources]) => {
     const lesson = good.get(id);
     if (lesson === undefined) return [];

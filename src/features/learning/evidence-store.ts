@@ -23,6 +23,15 @@ const text = (column: string): string =>
 const EVIDENCE = `select lesson, origin, ends, at, ${text("situation")}, ${text("wrong")}, ${text("instead")} from lesson_source
   where org = ? and agent = ? and stale is null and kind <> 'failure' and trust <> 'contact' order by link desc limit ?`;
 
+/** Differs once further decisions were read, a lesson was derived, an event retracted or a contact of the agent erased. */
+export async function revision(tx: Tx, { org, agent }: AgentOwner): Promise<string> {
+  return JSON.stringify(await tx.first(plain(REVISION, org, agent, org, agent, org, org, agent)));
+}
+
+const REVISION = `select (select sum(upto) from lesson_cursor where org = ? and agent = ? and what <> 'turns') as upto,
+  (select max(link) from lesson_source where org = ? and agent = ? and stale is null) as lesson,
+  (select max(n) from retraction where org = ?) as retraction, (select max(number) from erasure where org = ? and agent = ?) as erasure`;
+
 /** The agent's lessons that do not hold any more. */
 export const ended = (tx: Tx, { org, agent }: AgentOwner): Promise<readonly string[]> =>
   tx.column(plain<string>(ENDED, org, agent));

@@ -30,7 +30,8 @@ import {
   relationOf,
 } from "./changes.ts";
 import { contentTerms, isSameMatter, meantBy, SAME_MATTER } from "./evidence.ts";
-import { type Heard, type News, SAID } from "./record-store.ts";
+import { knownOf, lessonsIn } from "./known.ts";
+import type { Heard, News } from "./record-store.ts";
 import { ruleKey } from "./rules.ts";
 import { LEARNING_STORE, type LessonKind, type LessonSource, placeOf } from "./store.ts";
 import { askedTeam, failedTurn, WORDING } from "./wording.ts";
@@ -298,11 +299,11 @@ export async function taughtIn(
 ): Promise<Taught> {
   const kept = store.part(LEARNING_STORE);
   const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
-  const cases = await casesOf({ store }, scope);
+  const { cases, ended } = await knownOf({ store }, scope);
   return {
     sources: await kept.sources(scope, kind === undefined ? {} : { kind }, most),
     dismissed: new Set(dismissed.map(({ lesson }) => lesson)),
-    ended: new Set(await kept.ended({ org: scope.org, agent: scope.agent })),
+    ended,
     cases,
     own: scope.contact === null ? cases : cases.filter(({ contact }) => contact === scope.contact),
   };
@@ -347,33 +348,8 @@ export const MOST_SOURCES = 2_000;
 export const lessonsOf = async (parts: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> =>
   lessonsFrom(await taughtIn(parts, scope, { most: MOST_SOURCES }));
 
-/** How many reviewed drafts decide which lessons fit which messages. */
-const MOST_CASES = 300;
-
-/** What was sent for which message, newest first. */
-export const casesOf = ({ store }: Pick<Parts, "store">, { org, agent }: AgentOwner): Promise<readonly Case[]> =>
-  store.part(DRAFT_STORE).decidedCases({ org, agent }, { kinds: SAID, limit: MOST_CASES });
-
 /** Whether these edits replaced what another lesson says: they ended it, or were made where it was finally removed. */
 export const isHeir = (
   sources: readonly Pick<LessonSource, "origin" | "ends">[],
   { id, over }: { readonly id: string; readonly over: Pick<Case, "id"> | undefined },
 ): boolean => sources.some(({ origin, ends }) => ends === id || origin === over?.id);
-
-/**
- * Lessons by their ids. The text that a source replaced or removed is omitted if another lesson had taught it, since that only shows
- * which messages the other lesson fits. A lesson with nothing left is dropped.
- */
-export function lessonsIn<Source extends Pick<LessonSource, "lesson" | "wrong" | "instead">>(
-  sources: readonly Source[],
-): ReadonlyMap<string, readonly Source[]> {
-  const keyOf = (text: string): string => ` ${ruleKey(text)} `;
-  const taught = new Map(sources.map(({ lesson, instead }) => [keyOf(instead), lesson]));
-  const isTaught = ({ lesson, wrong }: Source): boolean =>
-    wrong !== "" && [...taught].some(([text, by]) => by !== lesson && text.includes(keyOf(wrong)));
-  const own = sources.map((one) => (isTaught(one) ? { ...one, wrong: "" } : one));
-  return Map.groupBy(
-    own.filter(({ wrong, instead }) => wrong !== "" || instead !== ""),
-    ({ lesson }) => lesson,
-  );
-}

@@ -5,7 +5,8 @@ import type { KeptCandidate } from "./candidate-store.ts";
 import { formsOf, judgeOf } from "./cases.ts";
 import { DIGEST_CHANNEL } from "./config.ts";
 import { meantBy } from "./evidence.ts";
-import { isHeir, type Lesson, lessonsFrom, lessonsIn, MOST_SOURCES, taughtIn } from "./lessons.ts";
+import { lessonsIn } from "./known.ts";
+import { isHeir, type Lesson, lessonsFrom, MOST_SOURCES, taughtIn } from "./lessons.ts";
 import { ruleKey, rulesOf, saysWithin } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
 

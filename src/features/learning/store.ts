@@ -40,7 +40,7 @@ import {
   type VerdictTable,
   verdictLink,
 } from "./candidate-store.ts";
-import { ended, evidence } from "./evidence-store.ts";
+import { ended, evidence, revision } from "./evidence-store.ts";
 import { heard, LONGEST, news } from "./record-store.ts";
 import { learningDerived, retractLearning } from "./retract-store.ts";
 import { LESSON_TABLES, RETRACTED_LESSONS } from "./schema-store.ts";
@@ -162,6 +162,7 @@ export const LEARNING_STORE = {
     sources: reading(sources),
     evidence: reading(evidence),
     ended: reading(ended),
+    revision: reading(revision),
     /** The ids of lessons that are to be derived again, by their sources. */
     staleLessons: reading(staleLessons),
     /** Removes lessons that were to be derived again but have no source. */
