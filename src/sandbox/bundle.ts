@@ -89,7 +89,7 @@ function defaultProblem(module: string, file: string, folder: string): string | 
   if (name !== undefined && !(value !== undefined && NO_FUNCTION.test(value))) return undefined;
   const lines = readFileSync(file, "utf8").split("\n");
   const line = lines.findIndex((one) => /^\s*(?:export\b.*\bdefault\b|module\.exports\b)/.test(one)) + 1;
-  const message = name === undefined ? "the module has no default export" : "its default export is no function";
+  const message = name === undefined ? "the module has no default export" : "its default export is not a function";
   return `${relative(folder, file)}:${line || 1}: ${message}; write \`export default (payload, metadata, ports) => …\``;
 }
 
@@ -117,6 +117,36 @@ function problemsIn(thrown: unknown, only?: (module: string) => boolean): readon
     return `${place}a handler cannot import ${JSON.stringify(module)}: it runs without Node, files and network; import only your own files and packages that need none of these`;
   });
 }
+
+/** Statements that the engine may fail in without noting a place: it evaluates their patterns first, or their values are literals. */
+const STATEMENT = /^(\s*)(?:(return|throw)(?= \S)|(const|let|var)(?= ))/;
+
+/**
+ * The same code, which notes a place at the beginning of each such statement. Lines stay what they are, and columns do not. Errors for
+ * which the engine knows no place name the last one that it noted, which may be far away: so a run that failed is repeated with this.
+ */
+export function withPlaces({ code, map }: Bundle): string {
+  let read: nodeModule.SourceMap;
+  try {
+    read = new nodeModule.SourceMap(JSON.parse(map));
+  } catch {
+    return code;
+  }
+  const noted = code.split("\n").map((line, n) => {
+    const [begin = "", indent = "", ends, declares] = STATEMENT.exec(line) ?? [];
+    if (begin === "") return line;
+    // The map has what follows the word. Lines inside a text have no entry of their own.
+    const at = read.findEntry(n, begin.length + 1);
+    const isOwn = "generatedColumn" in at && at.generatedLine === n && at.generatedColumn === begin.length + 1;
+    if (!isOwn) return line;
+    const rest = line.slice(begin.length);
+    return ends === undefined ? `${indent}${declares} __p${n} = __at(),${rest}` : `${indent}${ends} __at(),${rest}`;
+  });
+  return `const __at = () => {};${noted.join("\n")}`;
+}
+
+/** The line of the bundle that a stack begins at. */
+export const lineIn = (stack: string): string | undefined => /handler\.js:(\d+)/.exec(stack)?.[1];
 
 /** A stack of the guest's with the lines of the author's files; lines of the cage's own are left out. */
 export function mappedStack(stack: string, map: string): string {

@@ -229,8 +229,8 @@ describe("a bundle", () => {
     ["export default () => {\n  const;\n}", "bad.ts:2: "],
     ["export const answer = () => 1;", "bad.ts:1: the module has no default export"],
     ["const a = 1;\nmodule.exports = () => a;", "bad.ts:2: the module has no default export"],
-    ["const a = 1;\nexport default { answer: () => a };", "bad.ts:2: its default export is no function"],
-    ["\n\nexport default 'shout';", "bad.ts:3: its default export is no function"],
+    ["const a = 1;\nexport default { answer: () => a };", "bad.ts:2: its default export is not a function"],
+    ["\n\nexport default 'shout';", "bad.ts:3: its default export is not a function"],
   ])("refuses %j with its line", (text, message) => {
     const made = bundle(write("bad.ts", text), folder);
     expect("problems" in made ? made.problems.join("\n") : "bundled").toContain(message);

@@ -171,7 +171,7 @@ agents:
     const cwd = folderWith("const shout = 1;\nexport default { shout };\n");
     const { code, err } = await strata(["lock"], { cwd });
     expect(code).not.toBe(0);
-    expect(err).toContain("shouter.ts:2: its default export is no function");
+    expect(err).toContain("shouter.ts:2: its default export is not a function");
     writeFileSync(join(cwd, "shouter.ts"), "export const shout = () => 1;\n");
     expect((await strata(["lock"], { cwd })).err).toContain("shouter.ts:1: the module has no default export");
   });

@@ -8,7 +8,7 @@ import {
   type Outcome,
   type SliceLimits,
 } from "../../sandbox/index.ts";
-import { cageOf, failed } from "./run.ts";
+import { cageOf, failed, located } from "./run.ts";
 import type { HandlerInput, HandlerSlot } from "./shape.ts";
 
 /** A handler's request to the agent's model. */
@@ -78,8 +78,10 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
   const answers: Answer[] = [];
   const asked: CompleteRequest[] = [];
   for (;;) {
-    const outcome: Outcome = await cageOf(level).run({ ...task, answers });
-    if (outcome.kind === "failed") throw failed(metadata?.own_name, { file, map: made.map }, outcome);
+    const cage = cageOf(level);
+    const outcome: Outcome = await cage.run({ ...task, answers });
+    if (outcome.kind === "failed")
+      throw failed(metadata?.own_name, { file, map: made.map }, await located(cage, { ...task, answers }, made, outcome));
     if (outcome.kind === "returned")
       return { returned: JSON.parse(outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };
     for (const ask of outcome.asks) {

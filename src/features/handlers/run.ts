@@ -13,11 +13,13 @@ import {
   cageMissing,
   DEFAULT_LIMITS,
   type Level,
+  lineIn,
   mappedStack,
   type Outcome,
   openCage,
   type Pool,
   type Task,
+  withPlaces,
 } from "../../sandbox/index.ts";
 import { isTooDear, type ModelCall, type RunningTurn, type StepAnswer } from "../../turn/index.ts";
 import type { Handler } from "./config.ts";
@@ -65,7 +67,7 @@ export async function handle(turn: RunningTurn, call: ModelCall, handler: Handle
       if (outcome.logs.length > 0) LOGGED.put(turn.extras, loggedIn(turn, outcome.logs));
       return await answerOf(agent, outcome.value);
     }
-    if (outcome.kind === "failed") throw failed(agent.name, handler, outcome);
+    if (outcome.kind === "failed") throw failed(agent.name, handler, await located(cage, { ...task, answers }, handler, outcome));
     for (const ask of outcome.asks) answers.push(await answerComplete(turn, call, ask));
   }
 }
@@ -90,6 +92,21 @@ function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall)
   };
 }
 
+type Failed = Extract<Outcome, { kind: "failed" }>;
+
+/** The failure with the line where it happened: the engine may name an earlier one. The same task fails in the same way again. */
+export async function located(
+  cage: Pool,
+  task: Task,
+  { code, map }: Pick<Handler, "code" | "map">,
+  outcome: Failed,
+): Promise<Failed> {
+  if (outcome.reason !== "threw" || lineIn(outcome.stack) === undefined) return outcome;
+  const again = await cage.run({ ...task, code: withPlaces({ code, map }) });
+  const isSame = again.kind === "failed" && again.reason === "threw" && again.message === outcome.message;
+  return isSame && lineIn(again.stack) !== lineIn(outcome.stack) ? { ...outcome, stack: again.stack } : outcome;
+}
+
 /** Characters of its log that the error of a handler shows: the last ones. */
 const MOST_LOGGED = 500;
 
@@ -97,7 +114,7 @@ const MOST_LOGGED = 500;
 export function failed(
   agent: string | undefined,
   { file, map }: Pick<Handler, "file" | "map">,
-  outcome: Extract<Outcome, { kind: "failed" }>,
+  outcome: Failed,
 ): StrataError {
   const { reason, message, stack, logs } = outcome;
   const lines = mappedStack(stack, map).trim();
@@ -138,13 +155,13 @@ function withoutLayers(said: string, layers: readonly Layer[]): string {
 async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
   const { data } = ASKED.safeParse(JSON.parse(ask));
   if (data === undefined)
-    return { error: "complete takes { message, temperature, maxTokens }: a text, and where wanted two numbers" };
+    return { error: "complete takes { message, temperature, maxTokens }: a text and, optionally, two numbers" };
   const { name, layers } = turn.setup.agent;
   if (layers.length === 0) {
     const sentence = `${name}'s handler calls \`complete\`, but ${name} has no layers, so there is no prompt to ask its model with; declare \`layers\` in strata.yaml, or leave the call out`;
     throw HANDLER_FAILED.of(sentence, { agent: name, reason: "complete" });
   }
-  if (turn.limitsLeft().modelCalls <= 0) return { error: "the turn may call `complete` no more" };
+  if (turn.limitsLeft().modelCalls <= 0) return { error: "the turn may not call `complete` again" };
   const { message, temperature, maxTokens } = data.request;
   try {
     const text = await call.ask({
