@@ -34,7 +34,7 @@ function checkPart(part: Json, path: Path, report: Report): void {
   for (const key of Object.keys(part)) {
     if (KEYWORDS.has(key)) continue;
     const known = [...KEYWORDS].sort().join("`, `");
-    report.add([...path, key], `answers cannot be checked for \`${key}\`; there is \`${known}\``, {
+    report.add([...path, key], `what a model or a contact sends cannot be checked for \`${key}\`, only for \`${known}\``, {
       key: true,
       value: "",
     });
@@ -48,7 +48,7 @@ function checkPart(part: Json, path: Path, report: Report): void {
   const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
   for (const value of [part["enum"] ?? [], part["const"] ?? []].flat()) {
     if (!isScalar(value))
-      report.add(path, "only texts, numbers, true, false and null can stand in `enum` and `const`", { value: "" });
+      report.add(path, "only texts, numbers, true, false and null are allowed in `enum` and `const`", { value: "" });
   }
   for (const key of ["properties", "$defs"] as const) {
     for (const [name, member] of Object.entries(part[key] ?? {})) checkPart(member, [...path, key, name], report);

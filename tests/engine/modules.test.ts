@@ -324,7 +324,7 @@ agents:
 
   it.each([
     ["type: object, properties", "type: array, properties", "expected `object`"],
-    ["{type: string}", '{type: string, pattern: "^(a+)+$"}', "answers cannot be checked for `pattern`"],
+    ["{type: string}", '{type: string, pattern: "^(a+)+$"}', "cannot be checked for `pattern`, only for"],
     ["{type: string}", "{maxLength: 3}", "needs a `type`"],
     ["[mood, words]", "[mood, wrods]", "is not among the `properties`"],
     ["[good, bad]", "[{a: 1}]", "only texts, numbers"],

@@ -26,7 +26,7 @@ const PEER = z.strictObject({
     .max(100)
     .optional()
     .describe(
-      "Of the asked agent's tools, those that it may use when it is asked by this one. Default: all of its own.",
+      "Which of its own tools the asked agent may use when this one asks it. Default: all.",
     ),
   share: z
     .union([SHARES, LAST], "`none`, `summary`, `full`, `fork` or `{last: N}`")
@@ -46,7 +46,7 @@ const PEER = z.strictObject({
     .max(31_536_000)
     .optional()
     .describe(
-      "After so many seconds without an answer, the asking agent goes on without it; what comes later is a new event for it. Default: `ttlHours` of its `buffer`, and without that never.",
+      "Seconds to wait for an answer. Then the asking agent continues without it, and an answer that comes later is a new event for it. Default: `ttlHours` of its `buffer`; without that, no limit.",
     ),
 });
 
@@ -60,7 +60,7 @@ const PEERS = z
   .max(50)
   .optional()
   .describe(
-    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name`, `tools`, `share`, `seconds` and `updates`. Default: nobody.",
+    "The agents that it may ask, each with a separate tool, `ask_` and the name: names, or maps with `name`, `tools`, `share`, `seconds` and `updates`. Default: none.",
   );
 type WrittenPeers = z.output<typeof PEERS>;
 
@@ -130,7 +130,7 @@ function checkPeers(value: WrittenPeers, place: KeyPlace): void {
   for (const [i, name] of names.entries()) {
     const { agents, refuse } = place;
     const known = Object.keys(agents).join("`, `");
-    if (names.indexOf(name) < i) refuse([i], "is there already");
+    if (names.indexOf(name) < i) refuse([i], "is listed twice");
     if (agents[name] === undefined) refuse([i], `the file declares no agent \`${name}\`, only \`${known}\``);
     if (!CALLABLE.test(name))
       refuse([i], "the name of a peer becomes a tool's: at most 60 of a-z, 0-9, `_` and `-`, and no `.`");
@@ -158,7 +158,7 @@ function checkFork(
   const other = "share `full`, `summary` or `{last: N}` instead";
   if (name !== own)
     refuse([i, "share"], `an agent is forked only where it asks itself, and \`${name}\` is another one: ${other}`);
-  if (tools.length > 0) refuse([i, "tools"], "a fork has the tools of its agent, all of them: leave `tools` out");
+  if (tools.length > 0) refuse([i, "tools"], "a fork has all tools of its agent: leave `tools` out");
   if (agent.history === "log" || agent.layers.length === 0)
     refuse([i, "share"], `a fork goes on from a conversation that a model sees, and this agent has none: ${other}`);
 }
@@ -196,13 +196,13 @@ const BUFFER = z
       .min(0.001)
       .max(100_000)
       .optional()
-      .describe("After so many hours in which nothing happened, the agent is warned in a turn. Default: never."),
+      .describe("Hours without any message after which the agent is warned in a turn. Default: never."),
     graceMinutes: z
       .number()
       .min(0)
       .max(100_000)
       .optional()
-      .describe("So many minutes after the warning, the conversation is over, unless something happened. Default 10."),
+      .describe("Minutes after the warning until the conversation is closed, if nothing arrives. Default 10."),
   })
   .optional()
   .describe("Limits of the agent's conversations. Default: none.");

@@ -40,7 +40,7 @@ it("003.43 an agent has as many conversations as `threads` says; a further one i
   const conversation = { agent: greeter, contact: contactId("bob"), channel: "test", key: "main" };
   const told = await runtime.open(bob, conversation).catch((error) => error);
   expect(told.message).toBe(
-    "greeter has as many conversations as it may: try again later, when one on which nothing happens is closed",
+    "greeter has as many conversations as it is allowed: try again later, when an idle one is closed",
   );
   // It is warned once, and open conversations stay open.
   await expect(open("greeter", "bob")).rejects.toMatchObject({ code: "buffer_full" });

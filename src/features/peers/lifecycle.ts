@@ -65,13 +65,13 @@ export async function admitToBuffer(
   if (known === undefined && thread !== undefined) return;
   if (known === undefined) return checkThreads(parts, actor, agent);
   if ((await bufferState(parts.store, known, buffer, parts.clock.recorded())) === "over") {
-    const message = `nothing happened on ${known.id} for so long that it was closed: begin another conversation, under another key`;
+    const message = `nothing happened on ${known.id} for so long that it was closed: start another conversation, with another key`;
     throw THREAD_PRUNED.of(message, { thread: known.id });
   }
   const { slots } = { ...LIFETIME, ...buffer };
   const beyond = await parts.store.slots(known.scope, known.id, { limit: 1, after: { at: slots - 2, id: "" } });
   if (events.length === 0 || beyond.length === 0) return;
-  const most = isAllowed(actor, "read") ? `as many as \`buffer.slots\` of ${agent.name} allows` : "as many as it may";
+  const most = isAllowed(actor, "read") ? `as many as \`buffer.slots\` of ${agent.name} allows` : "as many as it is allowed";
   const message = `${known.id} holds ${slots} messages, ${most}: begin another conversation`;
   throw BUFFER_FULL.of(message, { thread: known.id, slots });
 }
@@ -93,9 +93,9 @@ async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent)
   const { oldest } = live;
   if (open === 0 && oldest !== undefined && (await bufferState(parts.store, oldest, rules, now)) === "live")
     await warn(parts, oldest);
-  const again = "try again later, when one on which nothing happens is closed";
+  const again = "try again later, when an idle one is closed";
   if (!isAllowed(actor, "read"))
-    throw BUFFER_FULL.of(`${agent.name} has as many conversations as it may: ${again}`, { agent: agent.name });
+    throw BUFFER_FULL.of(`${agent.name} has as many conversations as it is allowed: ${again}`, { agent: agent.name });
   const message = `${agent.name} has ${count} conversations, as many as \`buffer.threads\` allows: ${again}`;
   throw BUFFER_FULL.of(message, { agent: agent.name, threads });
 }

@@ -186,7 +186,7 @@ describe("003.14 a payload that an XSD declares", () => {
       "xs:anyAttribute has no counterpart",
     ],
     ["text that is no XML", "{}", "cannot be the type of a payload"],
-    ["what is no schema", "<a/>", "its root is no xs:schema"],
+    ["what is no schema", "<a/>", "its root is not an xs:schema"],
     [
       "elements of which none is named",
       XSD.replace("</xs:schema>", '<xs:element name="B" type="t:Item"/></xs:schema>').replace(

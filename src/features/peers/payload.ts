@@ -117,7 +117,7 @@ export function payloadOf(
   }
   const schema = inline ?? parseObject(textOf({ file }, []));
   if (schema === undefined) {
-    refuse(["file"], "is no JSON Schema: it must hold one JSON object");
+    refuse(["file"], "is not a JSON Schema: it must hold one JSON object");
     return TEXT;
   }
   checkSchema(schema, inline === undefined ? ["file"] : ["schema"]);

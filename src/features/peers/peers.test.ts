@@ -166,7 +166,7 @@ describe("an agent with peers", () => {
   it("names what is wrong with its peers: unknown, twice, a name that no tool can have", () => {
     const wrong = (peers: string) => () => loadYaml(GREETER.replace("peers: [shouter]", `peers: ${peers}`));
     expect(wrong("[shoutr]")).toThrow("the file declares no agent `shoutr`");
-    expect(wrong("[shouter, shouter]")).toThrow("is there already");
+    expect(wrong("[shouter, shouter]")).toThrow("is listed twice");
     expect(() => loadYaml(GREETER.replace("entry: [greeter]", "entry: [greter]"))).toThrow(
       "the file declares no agent `greter`",
     );

@@ -120,7 +120,7 @@ class Reader {
 
   constructor(root: XmlElement) {
     this.#root = root;
-    if (root.name !== "schema" || root.namespaceUri !== XS) refuse("its root is no xs:schema");
+    if (root.name !== "schema" || root.namespaceUri !== XS) refuse("its root is not an xs:schema");
     const top = childrenOf(root);
     for (const { name } of top)
       if (["import", "include", "redefine", "override"].includes(name))
@@ -182,7 +182,7 @@ class Reader {
     }
     const names = fields.map(({ name }) => name);
     const twice = names.find((name, i) => names.indexOf(name) < i);
-    if (twice !== undefined) refuse(`${twice} stands at two places of one type`);
+    if (twice !== undefined) refuse(`${twice} appears twice in one type`);
     return { kind: "object", fields, ...documented(type) };
   }
 
@@ -191,7 +191,7 @@ class Reader {
     if (restriction?.name !== "restriction") return refuse("a simple type must be an xs:restriction, no list or union");
     const base = attributeOf(restriction, "base") ?? refuse("a restriction has no base");
     const from = this.#typeNamed(base, restriction, open);
-    if (from.kind !== "value") return refuse(`${base} is no simple type`);
+    if (from.kind !== "value") return refuse(`${base} is not a simple type`);
     const own = Object.groupBy(childrenOf(restriction), ({ name }) => name);
     const facets = Object.entries(own).map(([name, all = []]) => [
       name,
@@ -210,7 +210,7 @@ class Reader {
       if (part.name !== "element") return refuse(`xs:${part.name} has no counterpart in JSON`);
       const ref = attributeOf(part, "ref");
       const declared = ref === undefined ? part : this.#named.get(`element:${localName(ref)}`);
-      if (declared === undefined) return refuse(`${ref} leads nowhere`);
+      if (declared === undefined) return refuse(`${ref} refers to no element`);
       const form = attributeOf(part, "form");
       const qualified = ref !== undefined || (form === undefined ? this.#qualifies.element : form === "qualified");
       return [
