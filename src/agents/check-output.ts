@@ -34,10 +34,14 @@ function checkPart(part: Json, path: Path, report: Report): void {
   for (const key of Object.keys(part)) {
     if (KEYWORDS.has(key)) continue;
     const known = [...KEYWORDS].sort().join("`, `");
-    report.add([...path, key], `what a model or a contact sends cannot be checked for \`${key}\`, only for \`${known}\``, {
-      key: true,
-      value: "",
-    });
+    report.add(
+      [...path, key],
+      `what a model or a contact sends cannot be checked for \`${key}\`, only for \`${known}\``,
+      {
+        key: true,
+        value: "",
+      },
+    );
   }
   if (!["type", "enum", "const", "anyOf", "$ref"].some((key) => key in part)) {
     report.add(path, "needs a `type`, or an `enum`, `const`, `anyOf` or `$ref`: without one anything matches", {

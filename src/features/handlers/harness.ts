@@ -81,7 +81,11 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
     const cage = cageOf(level);
     const outcome: Outcome = await cage.run({ ...task, answers });
     if (outcome.kind === "failed")
-      throw failed(metadata?.own_name, { file, map: made.map }, await located(cage, { ...task, answers }, made, outcome));
+      throw failed(
+        metadata?.own_name,
+        { file, map: made.map },
+        await located(cage, { ...task, answers }, made, outcome),
+      );
     if (outcome.kind === "returned")
       return { returned: JSON.parse(outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };
     for (const ask of outcome.asks) {

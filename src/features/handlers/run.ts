@@ -67,7 +67,8 @@ export async function handle(turn: RunningTurn, call: ModelCall, handler: Handle
       if (outcome.logs.length > 0) LOGGED.put(turn.extras, loggedIn(turn, outcome.logs));
       return await answerOf(agent, outcome.value);
     }
-    if (outcome.kind === "failed") throw failed(agent.name, handler, await located(cage, { ...task, answers }, handler, outcome));
+    if (outcome.kind === "failed")
+      throw failed(agent.name, handler, await located(cage, { ...task, answers }, handler, outcome));
     for (const ask of outcome.asks) answers.push(await answerComplete(turn, call, ask));
   }
 }

@@ -25,9 +25,7 @@ const PEER = z.strictObject({
     .array(z.string().min(1).max(64))
     .max(100)
     .optional()
-    .describe(
-      "Which of its own tools the asked agent may use when this one asks it. Default: all.",
-    ),
+    .describe("Which of its own tools the asked agent may use when this one asks it. Default: all."),
   share: z
     .union([SHARES, LAST], "`none`, `summary`, `full`, `fork` or `{last: N}`")
     .optional()

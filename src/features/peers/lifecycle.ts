@@ -71,7 +71,9 @@ export async function admitToBuffer(
   const { slots } = { ...LIFETIME, ...buffer };
   const beyond = await parts.store.slots(known.scope, known.id, { limit: 1, after: { at: slots - 2, id: "" } });
   if (events.length === 0 || beyond.length === 0) return;
-  const most = isAllowed(actor, "read") ? `as many as \`buffer.slots\` of ${agent.name} allows` : "as many as it is allowed";
+  const most = isAllowed(actor, "read")
+    ? `as many as \`buffer.slots\` of ${agent.name} allows`
+    : "as many as it is allowed";
   const message = `${known.id} holds ${slots} messages, ${most}: begin another conversation`;
   throw BUFFER_FULL.of(message, { thread: known.id, slots });
 }

@@ -86,8 +86,7 @@ export const send = runOperation({
   run: async function* ({ runtime }, given, { actor, signal }) {
     const { payloadType, payload, contact, channel = "http", key = "main", ...how } = forContact(given, actor);
     const agent = runtime.use(PEER_API).listenerFor(actor, payloadType);
-    if (contact === undefined)
-      throw new StrataError("invalid_input", "name the `contact` that sends the payload");
+    if (contact === undefined) throw new StrataError("invalid_input", "name the `contact` that sends the payload");
     const content = payloadContent(payloadType, payload);
     const message = { to: { agent, contact, channel, key }, content, kind: "message", ...how } as const;
     return yield* runtime.use(MESSAGE_API).sendMessage(actor, message, signal);
