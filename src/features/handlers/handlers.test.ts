@@ -273,7 +273,7 @@ describe("003.26 the harness for authors", () => {
     ).rejects.toThrow("greeter.ts:2:");
     // The engine notes no place for these, and would name a statement of another case.
     const switched = write(
-      "export default (p: { k: string; none?: { a: number } }) => {\n  switch (p.k) {\n    case 'a':\n      throw new Error('a');\n    case 'b': {\n      const { a } = p.none!;\n      return { payload: a };\n    }\n    case 'c':\n      return { payload: (null as unknown as { x: number }).x };\n    case 'd': {\n      const text = `\n  return ${p.k}\n  const x`;\n      let [first] = p.none as unknown as string[];\n      return { payload: text + first };\n    }\n    default:\n      return { payload: `one\n  return two` };\n  }\n};",
+      "export default (p: { k: string; none?: { a: number } }) => {\n  switch (p.k) {\n    case 'a':\n      throw new Error('a');\n    case 'b': {\n      const { a } = p.none!;\n      return { payload: a };\n    }\n    case 'c':\n      return { payload: (null as unknown as { x: number }).x };\n    case 'd': {\n      const text = `\n  return x\n  const x`;\n      let [first] = p.none as unknown as string[];\n      return { payload: text + first };\n    }\n    default:\n      return { payload: `one\n  return two` };\n  }\n};",
     );
     for (const [k, line] of Object.entries({ a: 4, b: 6, c: 10, d: 15 }))
       await expect(runHandler(switched, { payload: { k } })).rejects.toThrow(`greeter.ts:${line}:`);

@@ -66,7 +66,7 @@ const limits = operation({
   show: ({ limits: rows }, { style }) =>
     rows.length === 0
       ? [
-          "No limit is listed. Those of a contact or a key are shown where `--as` or `--key` names one; `limits` in strata.yaml sets them.",
+          "No limit is listed. Those of a contact, or of a key and its groups, are shown if `--as` or `--key` names one; `limits` in strata.yaml sets them.",
         ]
       : table(
           COLUMNS,
