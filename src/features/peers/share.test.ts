@@ -246,7 +246,7 @@ describe("an agent that asks itself", () => {
     expect(fork("{name: shouter, share: fork}")).toThrow("`shouter` is another one");
     expect(fork("{name: greeter, share: fork, tools: []}")).not.toThrow();
     expect(fork("{name: greeter, share: fork, tools: [memory_search]}", "    tools: [memory_search]\n")).toThrow(
-      "a fork has the tools of its agent",
+      "a fork has all tools of its agent",
     );
     expect(fork("{name: greeter, share: fork}", "    history: log\n")).toThrow("this agent has none");
     expect(fork("{name: shouter, share: some}")).toThrow(
@@ -278,6 +278,6 @@ describe("an agent that asks itself", () => {
     expect(called).toMatchObject({ forkedFrom: { thread: thread.id }, version: thread.version });
     const wrong = (more: string) => () => loadYaml(yaml.replace("share: fork", `share: fork, ${more}`));
     expect(wrong("text: Be kind.")).toThrow("exactly one of `text`, `file` and `share`");
-    expect(wrong("tools: []")).toThrow("a fork has the tools of its agent");
+    expect(wrong("tools: []")).toThrow("a fork has all tools of its agent");
   });
 });
