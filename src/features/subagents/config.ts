@@ -135,7 +135,7 @@ function checkSubagents(value: WrittenSubagents, { agent, refuse }: KeyPlace): v
     if ([text, file, share].filter((one) => one !== undefined).length !== 1)
       refuse(["defined", i], "needs exactly one of `text`, `file` and `share`");
     if (share !== undefined && tools !== undefined)
-      refuse(["defined", i, "tools"], "a fork has the tools of its agent, all of them: leave `tools` out");
+      refuse(["defined", i, "tools"], "a fork has all tools of its agent: leave `tools` out");
     if (share !== undefined && agent.history === "log")
       refuse(["defined", i, "share"], "a fork goes on from a conversation, and with `history: log` there is none");
     checkTools(tools, ["defined", i, "tools"]);
