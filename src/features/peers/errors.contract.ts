@@ -44,6 +44,6 @@ export const CASES: readonly Case[] = [
       for await (const _ of runtime.run(operator, thread));
       return api(() => runtime.open(operator, conversation));
     },
-    message: ["it was closed", "begin another conversation"],
+    message: ["it was closed", "start another conversation"],
   },
 ];

@@ -74,7 +74,7 @@ export async function admitToBuffer(
   const most = isAllowed(actor, "read")
     ? `as many as \`buffer.slots\` of ${agent.name} allows`
     : "as many as it is allowed";
-  const message = `${known.id} holds ${slots} messages, ${most}: begin another conversation`;
+  const message = `${known.id} holds ${slots} messages, ${most}: start another conversation`;
   throw BUFFER_FULL.of(message, { thread: known.id, slots });
 }
 
