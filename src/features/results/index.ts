@@ -7,14 +7,15 @@ import { answeredAs, defineTool, refusedAs } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
 import { linesFound, linesShown, noSuchLine, noSuchResult, notFound, WORDING } from "./wording.ts";
 
-const LINE = z.int().min(1);
+/** Of a result, no more lines are kept. */
+const LINE = z.int().min(1).max(200_000);
 
 const readResult: Tool = {
   ...defineTool({
     name: "read_result",
     description: WORDING.description,
     input: z.object({
-      result: z.int().min(1).describe(WORDING.result),
+      result: z.int().min(1).max(10_000),
       from: LINE.optional().describe(WORDING.from),
       to: LINE.optional().describe(WORDING.to),
       find: z.string().min(1).max(LONGEST_LINE).optional().describe(WORDING.find),

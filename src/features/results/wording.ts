@@ -1,12 +1,10 @@
 /** What models read of results that were too long to be shown whole. `tests/house/golden/wording.txt` lists it all. */
 
 export const WORDING = {
-  description:
-    "Reads what is not shown of a long result: where its middle is left out, a note says its number and how many lines it has.",
-  result: "The number of the result.",
-  from: "Read from this line on. Default: 1.",
-  to: "Read up to this line. Default: as many as fit.",
-  find: "Instead of reading on: lists the lines with this word or phrase.",
+  description: "Reads what is not shown of a long result. The note in its middle gives its number.",
+  from: "The first line to read. Default: 1.",
+  to: "The last one. Default: as many as fit.",
+  find: "Instead: list the lines with this word or phrase.",
   either: "Give either `find`, or `from` and `to`.",
   none: "There is no such result: none is kept in the part of the conversation that is shown. Call its tool again if you still need it.",
 } as const;
