@@ -199,7 +199,7 @@ describe("a handler", () => {
   ])("is refused where it returns %s", async (_, value, sentence) => {
     const on = await testRuntime([], { agent: agentWith(`export default () => ${value};`) });
     const end = endOf(await on.say(await on.open(), "Hello"));
-    expect(end).toMatchObject({ type: "failed" });
+    expect(end).toMatchObject({ type: "failed", error: { code: "handler_failed" } });
     expect("error" in end ? end.error.message : "").toContain(sentence);
     await on.store.close();
   });

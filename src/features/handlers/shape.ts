@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Agent, Json } from "../../protocol/index.ts";
+import { type Agent, asStrataError, type Json } from "../../protocol/index.ts";
 import type { WholeHistoryEntry } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
 import { answerTypeOf, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
@@ -121,7 +121,7 @@ const DEEPEST = 64;
 
 /**
  * What a handler returned, as the turn's answer.
- * @throws StrataError `handler_failed` for anything but a payload or nothing, `invalid_input` for a peer or a payload that is not declared
+ * @throws StrataError `handler_failed` for anything but nothing, or a payload that is declared and for a peer that is
  */
 export async function answerOf(agent: Agent, returned: string): Promise<StepAnswer> {
   const refuse = (why: string): never => {
@@ -134,7 +134,14 @@ export async function answerOf(agent: Agent, returned: string): Promise<StepAnsw
   if (!success) return refuse(returned.length > 200 ? `${returned.slice(0, 200)}…` : returned);
   if (data === null) return await peerAnswer(agent, null);
   const { payload, to } = data;
-  return await peerAnswer(agent, { payload, ...(to !== undefined && { to }) });
+  try {
+    return await peerAnswer(agent, { payload, ...(to !== undefined && { to }) });
+  } catch (thrown) {
+    // Whoever wrote the message did nothing wrong.
+    const { code, message } = asStrataError(thrown);
+    if (code !== "invalid_input") throw thrown;
+    throw HANDLER_FAILED.of(`${agent.name}'s handler returned what cannot be sent: ${message}`, { reason: "returned" });
+  }
 }
 
 /** How deep the brackets of a JSON text are nested. */
