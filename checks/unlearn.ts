@@ -1,4 +1,4 @@
-// `npm run -s in -- checks/unlearn.ts [--runs 1000] [--seed 1] [--steps 30] [--on sqlite|postgres] [--show]`: one event is retracted after random steps of an office, and all that is derived is
+// `npm run -s in -- checks/unlearn.ts [--runs 1000] [--seed 1] [--seconds 3600] [--steps 30] [--on sqlite|postgres] [--show]`: one event is retracted after random steps of an office, and all that is derived is
 // compared with that of a twin that never saw it. Tells each run that differs, has a word of the event left in the record or in the next requests, or a
 // record that does not verify; `--show` prints what differs.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,6 +16,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
+    seconds: { type: "string", default: "3600" },
     steps: { type: "string", default: "30" },
     on: { type: "string", default: "sqlite" },
     show: { type: "boolean", default: false },
@@ -71,7 +72,7 @@ try {
   const template = server && (await makeDatabase(server));
   const openNamed = async (name: string) => (await killingPostgres(server?.url(name) ?? "", parts)).store;
   if (template !== undefined) await (await openNamed(template)).close();
-  for (let seed = first; seed < first + runs; seed++) {
+  for (let seed = first; seed < first + runs && Date.now() < began + Number(values.seconds) * 1_000; seed++) {
     const made: string[] = [];
     const open = async (): Promise<Store> => {
       if (server === undefined) return openSqlite(":memory:", { parts });
