@@ -280,7 +280,7 @@ describe("a record that was changed from outside", () => {
     expect(await problems(store, ANN.org)).toEqual([]);
   }, 120_000);
 
-  it("shows every row that was taken away, three of each table (`checks/whole.ts`: all)", async () => {
+  it("shows every row that was taken away", async () => {
     const unseen: string[] = [];
     // These reveal nothing that happened: a forgotten memory, a call's note, a declaration that no thread names, an old entry of a log.
     const loose = ["agent_version", "memory", "journal", "exchange"];
@@ -293,7 +293,7 @@ describe("a record that was changed from outside", () => {
       );
       // The chain's own end needs the anchor; a scope without memories reveals nothing.
       const ends = table === "chain" ? rows.slice(0, -1) : rows.filter(({ units }) => units !== 0);
-      for (const row of spread(ends, 3).cases) {
+      for (const row of ends) {
         db.prepare(`delete from ${table} where rowid = ?`).run(row["place"]);
         if (!(await isSeen())) unseen.push(`${table} ${JSON.stringify(row)}`);
         back.run(row["place"], ...columns.map((name) => row[name]));
