@@ -53,6 +53,8 @@ export interface Digesting {
   readonly actor: Allowed<"operate">;
   readonly asked: "instruction" | "scheduled";
   readonly signal: AbortSignal;
+  /** Told how far the trial goes and has come. */
+  readonly progress?: (message: string, share?: number) => void;
 }
 
 /** The end of a digest: its turn, and why its text is not used. */

@@ -65,7 +65,7 @@ export const withoutSentences = ({ turns, ...report }: GateReport): GateReport =
 /** Compares a candidate with the present version and with no version. If it throws, the candidate waits and is judged again later. */
 export type Gate = (
   candidate: Candidate,
-  asking: { readonly actor: Allowed<"operate">; readonly signal: AbortSignal },
+  asking: { readonly actor: Allowed<"operate"> } & Pick<TrialFollowing, "signal"> & Partial<TrialFollowing>,
 ) => Promise<GateReport>;
 
 /**
@@ -80,7 +80,7 @@ export interface TrialFollowing {
 }
 
 export interface TrialApi {
-  /** For the digest: without a follower. */
+  /** For the digest; its follower may be missing. */
   readonly gate: Gate;
   /**
    * Tries a text by hand. Only the fact that it was tried is kept. @throws StrataError `agent_not_found`, `text_not_found`,

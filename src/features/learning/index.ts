@@ -96,8 +96,8 @@ function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): Omit<Learn
     learnFromRecord: (actor, name) => learnFromRecord(parts, accessTo(parts, actor, name).owner),
     versions: async (actor, name) => versionsOf(turnParts(), actor, name),
     rates: async (actor, name) => ratesOf(turnParts(), actor, name),
-    digest: async (actor, name, { asked = "instruction", signal = new AbortController().signal } = {}) =>
-      digestNow({ parts: turnParts, use, gate }, name, { actor, asked, signal }),
+    digest: async (actor, name, { asked = "instruction", signal = new AbortController().signal, ...how } = {}) =>
+      digestNow({ parts: turnParts, use, gate }, name, { ...how, actor, asked, signal }),
     isDigestDue: async (actor, name) => digestDue(turnParts(), actor, name),
     decideVersion: async (actor, name, choice) => {
       const { id: layer } = learningLayer(accessTo(parts, actor, name).agent);

@@ -137,7 +137,8 @@ const digestNow = operation({
     report: GATE_REPORT.optional(),
   }),
   command: { examples: ["learning digest"], opens: "everything" },
-  run: ({ runtime }, { agent }, { actor, signal }) => runtime.use(LEARNING_API).digest(actor, agent, { signal }),
+  run: ({ runtime }, { agent }, { actor, signal, progress }) =>
+    runtime.use(LEARNING_API).digest(actor, agent, { signal, progress }),
   show: ({ outcome, because, version }, { agentWords }) => [
     outcome === "nothing"
       ? `Nothing was digested: ${because}.`

@@ -72,12 +72,12 @@ interface Judging extends Digesting {
 
 async function judge({ parts: now, use, gate }: Making, name: AgentName, judging: Judging): Promise<DigestEnd> {
   const parts = now();
-  const { actor, signal, candidate } = judging;
+  const { actor, signal, progress, candidate } = judging;
   const { turn, layer, body: text, lessons, parent, scope } = candidate;
   const owner = { org: scope.org, agent: name };
   const report = await gate?.(
     { ...owner, layer, text, lessons, ...(parent !== undefined && { parent }) },
-    { actor, signal },
+    { actor, signal, ...(progress && { progress }) },
   );
   const say = async (verdict: Omit<Verdict, "at" | "report">): Promise<void> => {
     const said = { ...verdict, at: parts.clock.recorded(), ...(report && { report: withoutSentences(report) }) };

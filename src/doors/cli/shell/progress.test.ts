@@ -3,6 +3,21 @@ import { expect, it } from "vitest";
 import { createContext } from "./context.ts";
 import { showProgress } from "./progress.ts";
 
+it("what is planned is shown at once, whole, and stays", () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: false });
+  const { signal } = new AbortController();
+  const progress = showProgress(
+    createContext({ stdin: stream, stdout: stream, stderr: stream, env: {}, cwd: "/", signal }),
+    "learning try",
+  );
+  const plan =
+    "4 recorded turns, each answered with the new text and with none, and 0 fixtures: at most 8 answers and $5";
+  progress.show(plan, 0);
+  progress.show("1 of at most 8 answers", 1 / 8);
+  progress.end();
+  expect(String(stream.read())).toBe(`learning try: ${plan}\n`);
+});
+
 it("progress ends at the full number, however fast the end comes", () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
   const { signal } = new AbortController();

@@ -54,9 +54,9 @@ export function trialApi(deps: ApiDeps, { disk, judge }: FilePorts & JudgePorts)
     });
   };
   return {
-    gate: (candidate, { actor, signal }) => {
+    gate: (candidate, { actor, signal, progress = () => undefined }) => {
       const agent = agentNamed(deps.parts, actor, candidate.agent);
-      return run(actor, agent, candidate, { signal, progress: () => undefined });
+      return run(actor, agent, candidate, { signal, progress });
     },
     tryLearning: async (actor, name, text, following) => {
       const agent = agentNamed(deps.parts, actor, name);
