@@ -1,5 +1,6 @@
 import {
   type AgentName,
+  ANSWER_KIND,
   type CallLimits,
   type ContactId,
   type EventPart,
@@ -162,14 +163,33 @@ export function toTranscriptMessage(row: TranscriptPlace, text: string): Transcr
 /** A slot. Who spoke is stored as a role; the names are the thread's own. */
 export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiator" | "target">): Slot {
   const { thread, position: index, turn, kind, at, agent, contact, speaker } = row;
-  const isReply = kind === "reply";
-  // In records from before threads had a caller, the caller of a sub-agent is stored with the question.
-  const asker = kind === "peer" && row.text !== null ? toEventText(row.text).name : undefined;
-  const named = asker ?? (isReply || speaker === "contact" ? contact : speaker);
-  const { initiator, target } = partiesIn(row).parties ?? { initiator: named, target: agent };
-  // One that was asked may tell something on the thread of whoever asked.
-  const [from, to] = isReply ? [target, initiator] : [asker ?? initiator, target];
+  const { initiator, target } = partiesIn(row).parties ?? { initiator: contact, target: agent };
+  const said = kind === "reply" || row.text === null ? undefined : toEventText(row.text);
+  const sender = senderName({ ...said, kind, trust: speaker }, { contact, ...partiesIn(row) });
+  const [from, to] = kind === "reply" ? [target, initiator] : [sender, target];
   return { thread, index, turn, from, to, kind, text: slotText(row), ...payloadIn(row), at };
+}
+
+/** Whether it is the answer of another agent, which alone is stored with what it used. */
+const isFromAgent = ({ kind, used }: { readonly kind: string; readonly used?: CallLimits | undefined }): boolean =>
+  kind === ANSWER_KIND && used !== undefined;
+
+/** Whether a slot is the answer of another agent that came too late to be the result of its call. */
+export const isLateAnswer = ({ kind, text }: WithText<Row<"slot">>): boolean =>
+  text !== null && kind !== "reply" && isFromAgent({ ...toEventText(text), kind });
+
+/**
+ * Who sent an event, as histories name them: the agent, where one asked, answered or told something; else the platform, or whoever the
+ * thread's messages are from.
+ */
+export function senderName(
+  { kind, trust, name, used }: Pick<StoredEvent, "trust" | "name" | "used"> & { readonly kind: string },
+  { contact, parties }: Pick<Thread, "parties"> & { readonly contact: string },
+): string {
+  // Everybody else only claims a name.
+  if (name !== undefined && (kind === "peer" || isFromAgent({ kind, used }))) return name;
+  if (trust === "platform") return trust;
+  return parties?.initiator ?? (trust === "contact" ? contact : trust);
 }
 
 function payloadIn({ kind, text }: WithText<Row<"slot">>): Pick<Slot, "payload" | "payloadType"> {

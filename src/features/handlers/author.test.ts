@@ -2,11 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, strata } from "../../../tests/cli/strata.ts";
-import { allParts } from "../../app/entry/features.ts";
+import { allParts, allToolFamilies } from "../../app/entry/features.ts";
 import { DEFAULT_BUDGETS, untrusted } from "../../protocol/index.ts";
 import { onEachDatabase } from "../../store/index.contract.ts";
-import { endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
-import { GREETER, loadYaml, organism } from "../peers/index.contract.ts";
+import { collect, endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { toolset } from "../../turn/tools/index.ts";
+import { asks, GREETER, loadYaml, organism } from "../peers/index.contract.ts";
+import { PEER_API } from "../peers/index.ts";
+import { FEATURE as SUBAGENTS } from "../subagents/index.ts";
 import { handlerOf } from "./index.contract.ts";
 import { runHandler } from "./index.ts";
 
@@ -123,6 +126,67 @@ describe("what a handler logs", () => {
 const fail = (): never => {
   throw new Error("there is no turn");
 };
+
+onEachDatabase("what a handler is told besides answers in time", await allParts(), (openStore) => {
+  /** Forwards what a message says, and answers all else with what it sees of it. */
+  const RELAYS =
+    "export default (payload, meta, { history }) => meta.kind === 'message' ? { payload: { name: payload.text }, to: 'shouter' } : { payload: [meta, payload, history.map((one) => [one.from_id, one.kind, one.payload_type, one.failed ?? false])] };";
+  const YAML = GREETER.replace("  greeter:\n", "  greeter:\n    handler: ./greeter.ts\n")
+    .replace("peers: [shouter]", "peers: [{name: shouter, seconds: 1, updates: true}]")
+    .replace("    payload:", "    peers: [stranger]\n    payload:");
+
+  it("003.9 27.3 names who said it and in what way, in its metadata as in its history: no answer, a peer's note, a late answer", async () => {
+    const store = await openStore();
+    const tools = toolset(SUBAGENTS.tools?.({ store, agentOf: () => undefined, files: "" }) ?? [], await allToolFamilies());
+    const note = { call: "enqueue_parent", id: "note", input: { text: "The bell is broken." } };
+    const on = await organism(
+      loadYaml(YAML, { "greeter.ts": RELAYS }),
+      { shouter: [{ parts: [note, ...asks("stranger", { text: "Quiet?" }).parts] }, "HELLO ADA"], stranger: ["Quiet."] },
+      { store, parts: { tools } },
+    );
+    const thread = await on.open();
+    await on.post(thread, said("Ada"));
+    await collect(on.runtime.runDue(OPERATOR, thread));
+    await store.answerOverdue(thread.scope, { now: (await store.nextOverdue(thread.scope)) ?? 0, at: on.time.at });
+    const [none, noneMeta] = [{ text: "There is no answer; the platform's record says why." }, { kind: "answer", failed: true }];
+    const common = { thread_id: thread.id, own_name: "greeter", from_id: "shouter", payload_type: "Text" };
+    const [first, payload] = read(endOf(await collect(on.runtime.runDue(OPERATOR, thread))));
+    expect([first, payload]).toEqual([{ ...common, ...noneMeta, answers: expect.stringMatching(/^cal_/) }, none]);
+    const [asker] = await on.asked("shouter");
+    if (asker === undefined) throw new Error("nobody was asked");
+    await collect(on.runtime.runDue(OPERATOR, asker));
+    const [second, told] = read(endOf(await collect(on.runtime.run(OPERATOR, thread))));
+    expect([second, told]).toEqual([{ ...common, kind: "peer" }, { text: "The bell is broken." }]);
+    const [stranger] = await on.asked("stranger");
+    if (stranger === undefined) throw new Error("the stranger was not asked");
+    await collect(on.runtime.runDue(OPERATOR, stranger));
+    await collect(on.runtime.runDue(OPERATOR, asker));
+    const [third, late, history] = read(endOf(await collect(on.runtime.run(OPERATOR, thread))));
+    expect([third, late]).toEqual([{ ...common, kind: "answer", answers: first.answers }, { text: "HELLO ADA" }]);
+    expect(history).toEqual([
+      ["ann", "message", "Text", false],
+      ["greeter", "peer", "Greeting", false],
+      ["shouter", "answer", "Text", true],
+      ["greeter", "reply", "Text", false],
+      ["shouter", "peer", "Text", false],
+      ["greeter", "reply", "Text", false],
+    ]);
+    await on.store.close();
+  });
+
+  it("003.9 says that a warning is the platform's", async () => {
+    const on = await organism(
+      loadYaml(YAML.replace("    peers: [{", "    buffer: {ttlHours: 1}\n    peers: [{"), { "greeter.ts": RELAYS }),
+      {},
+      { store: await openStore() },
+    );
+    const thread = await on.open();
+    await on.runtime.use(PEER_API).warn(OPERATOR, thread);
+    const [meta] = read(endOf(await collect(on.runtime.run(OPERATOR, thread))));
+    expect(meta).toMatchObject({ from_id: "platform", kind: "warning" });
+    await on.store.close();
+  });
+});
 
 describe("an agent without layers", () => {
   const CALLS =

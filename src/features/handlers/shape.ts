@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Agent, asStrataError, type Json } from "../../protocol/index.ts";
-import type { WholeHistoryEntry } from "../../store/index.ts";
+import { senderName, type WholeHistoryEntry } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
 import { answerTypeOf, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
@@ -15,9 +15,14 @@ export interface HandlerInput {
 
 export interface HandlerMetadata {
   readonly thread_id: string;
-  /** The contact or the agent that sent the payload. */
+  /** Who sent the payload: the contact, an agent, or another sender that `kind` explains. */
   readonly from_id: string;
   readonly own_name: string;
+  /**
+   * `message`: from outside. `peer`: an agent asks, or tells something before it answers. `answer`: an agent answers. Others, such as
+   * `warning`, are the platform's or an operator's.
+   */
+  readonly kind: string;
   /** `Text` for words, which come as `{ text }`. */
   readonly payload_type: string;
   /** The call that the payload answers, if the handler had forwarded something. */
@@ -30,6 +35,8 @@ export interface HandlerMetadata {
 export interface HandlerSlot {
   readonly from_id: string;
   readonly to_id: string;
+  /** As in the metadata; `reply` for its own replies, and `peer` for what it forwarded. */
+  readonly kind: string;
   /** Its place in the history. */
   readonly index: number;
   /** ISO 8601. */
@@ -46,7 +53,7 @@ const MOST_HISTORY = 400_000;
 
 /** The input of this turn's handler. */
 export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<HandlerInput> {
-  const { thread } = turn.lease.claim;
+  const { thread, open } = turn.lease.claim;
   const whose = { thread_id: thread.id, own_name: turn.setup.agent.name };
   const history = newestHistory(
     await turn.parts.store.wholeHistory(thread.scope, thread.id, MOST_SLOTS),
@@ -59,12 +66,15 @@ export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<Handl
   // A peer's updates beside its answer are in the history.
   const event = call.events.findLast(({ kind }) => kind !== "peer") ?? call.events.at(-1);
   const { type, payload } = event?.failed ? NO_ANSWER : payloadIn(event ?? { content: [] });
-  const asked = thread.parties?.initiator ?? thread.scope.contact;
+  const said = event ?? { kind: "message", trust: "contact" };
+  // Whoever was asked, also where the platform says that there is no answer.
+  const asked = open.find(({ id }) => id === event?.answers);
   return {
     payload,
     metadata: {
       ...whose,
-      from_id: event?.kind === "answer" && event.name !== undefined ? event.name : asked,
+      from_id: asked ? peerOf(asked.tool) : senderName(said, { contact: thread.scope.contact, ...thread }),
+      kind: said.kind,
       payload_type: type,
       ...(event?.answers !== undefined && { answers: event.answers }),
       ...(event?.failed && { failed: true }),
@@ -84,7 +94,7 @@ const ran = new WeakSet<RunningTurn>();
 function refusedIn({ request }: ModelCall): Omit<HandlerMetadata, "thread_id" | "own_name"> | undefined {
   const last = request.messages.at(-1);
   const result = last?.role === "tool" ? last.parts[0] : undefined;
-  return result && { from_id: peerOf(result.tool), payload_type: "Text", answers: result.id, failed: true };
+  return result && { from_id: peerOf(result.tool), kind: "answer", payload_type: "Text", answers: result.id, failed: true };
 }
 
 function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): readonly HandlerSlot[] {
@@ -95,9 +105,9 @@ function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): rea
       return characters > MOST_HISTORY;
     }) + 1;
   return entries.slice(cut).map((entry, i) => {
-    const { from, to, at, failed } = entry;
+    const { from, to, kind, at, failed } = entry;
     const time = new Date(at).toISOString();
-    return { from_id: from, to_id: to, index: cut + i, time, ...payloadOf(entry, agent), ...(failed && { failed }) };
+    return { from_id: from, to_id: to, kind, index: cut + i, time, ...payloadOf(entry, agent), ...(failed && { failed }) };
   });
 }
 

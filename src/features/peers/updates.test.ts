@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allParts, allToolFamilies } from "../../app/entry/features.ts";
-import { agentName, type Request, readFrames, untrusted } from "../../protocol/index.ts";
+import { agentName, allow, type Request, readFrames, untrusted } from "../../protocol/index.ts";
 import { onEachDatabase } from "../../store/index.contract.ts";
 import type { Store } from "../../store/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
@@ -212,6 +212,33 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
       expect(await left()).toEqual([["peer", "pending"]]);
       await collect(runtime.run(OPERATOR, thread));
       expect(framesOf(sentTo("greeter")[2])).toContainEqual(expect.objectContaining({ kind: "peer", text: WORD }));
+    });
+
+    it("S3 003.61 the late answer and what was told stand once, and with their sender, for everyone who reads the conversation", async () => {
+      const { thread, called, time, store, runtime } = await asked();
+      const now = (await store.nextOverdue(thread.scope)) ?? 0;
+      await store.answerOverdue(thread.scope, { now, at: time.at });
+      await collect(runtime.runDue(OPERATOR, thread));
+      await collect(runtime.runDue(OPERATOR, called));
+      const [stranger] = await store.threads({ ...thread.scope, agent: agentName("stranger") }, 1, { channel: "peer" });
+      if (stranger !== undefined) await collect(runtime.runDue(OPERATOR, stranger));
+      await collect(runtime.runDue(OPERATOR, called));
+      await collect(runtime.run(OPERATOR, thread));
+      const slots = await runtime.slots(OPERATOR, thread.id);
+      expect(slots.filter(({ kind }) => kind !== "reply").map(({ kind, from, to }) => [kind, from, to])).toEqual([
+        ["message", "ann", "greeter"],
+        ["peer", "shouter", "greeter"],
+        ["answer", "shouter", "greeter"],
+      ]);
+      const ann = allow({ ...OPERATOR, role: "contact", contact: thread.scope.contact }, "view");
+      expect(JSON.stringify(await runtime.slots(ann, thread.id))).not.toMatch(/HELLO ADA|bell is broken/);
+      const entries = await store.wholeHistory(thread.scope, thread.id, 100);
+      expect(entries.filter(({ from }) => from === "shouter").map(({ kind, text, failed }) => [kind, failed ?? text])).toEqual([
+        ["answer", true],
+        ["answer", "HELLO ADA"],
+        ["peer", WORD],
+      ]);
+      for await (const finding of store.verify(OPERATOR.org)) expect(finding.type).not.toBe("problem");
     });
 
     it("004.6 waits for the next message where the call was cancelled", async () => {

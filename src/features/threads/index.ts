@@ -310,6 +310,9 @@ function fromWhere({ forkedFrom }: Pick<Thread, "forkedFrom">): string {
 /** The conversation between an agent and its sub-agent, in records from before threads named their caller. */
 const WHAT: Readonly<Record<string, string>> = { peer: "asks its sub-agent", reply: "as the sub-agent" };
 
+/** An answer is shown only if it came too late to be a result. */
+const LABELS: Readonly<Record<string, string>> = { peer: "another agent", answer: "late answer" };
+
 function conversationLines(thread: ThreadView, slots: readonly Slot[], style: Style): readonly string[] {
   const { id, scope, channel, forkedFrom, parties } = thread;
   // There, an agent talks with a version of itself that has the sub-agent's instructions.
@@ -321,7 +324,7 @@ function conversationLines(thread: ThreadView, slots: readonly Slot[], style: St
     ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
     ...slots.flatMap(({ at, from, kind, text }) => {
       const isPlain = kind === "message" || (kind === "reply" && (!isCalled || parties !== undefined));
-      const what = isPlain ? "" : ` (${(parties === undefined ? WHAT[kind] : undefined) ?? kind})`;
+      const what = isPlain ? "" : ` (${(isCalled && parties === undefined ? WHAT[kind] : LABELS[kind]) ?? kind})`;
       return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, ...setIn(text, "  ", style)];
     }),
     "",

@@ -210,7 +210,7 @@ export function forCaller(
     kind: ANSWER_KIND,
     trust: says === null ? "platform" : trust,
     channel: thread.channel,
-    name: untrusted(thread.scope.agent),
+    name: untrusted(thread.parties?.target ?? thread.scope.agent),
     content: [answerPart(says ?? NO_ANSWER)],
     at: clock.recorded(),
     used,
