@@ -369,6 +369,7 @@ export interface Slot {
 }
 
 /** One entry of a thread's history with what was asked of other agents there. `failed`: the one who was asked had no answer. */
-export interface WholeHistoryEntry extends Pick<Slot, "from" | "to" | "kind" | "text" | "payload" | "payloadType" | "at"> {
+export interface WholeHistoryEntry
+  extends Pick<Slot, "from" | "to" | "kind" | "text" | "payload" | "payloadType" | "at"> {
   readonly failed?: true;
 }

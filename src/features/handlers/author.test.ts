@@ -137,18 +137,27 @@ onEachDatabase("what a handler is told besides answers in time", await allParts(
 
   it("003.9 27.3 names who said it and in what way, in its metadata as in its history: no answer, a peer's note, a late answer", async () => {
     const store = await openStore();
-    const tools = toolset(SUBAGENTS.tools?.({ store, agentOf: () => undefined, files: "" }) ?? [], await allToolFamilies());
+    const tools = toolset(
+      SUBAGENTS.tools?.({ store, agentOf: () => undefined, files: "" }) ?? [],
+      await allToolFamilies(),
+    );
     const note = { call: "enqueue_parent", id: "note", input: { text: "The bell is broken." } };
     const on = await organism(
       loadYaml(YAML, { "greeter.ts": RELAYS }),
-      { shouter: [{ parts: [note, ...asks("stranger", { text: "Quiet?" }).parts] }, "HELLO ADA"], stranger: ["Quiet."] },
+      {
+        shouter: [{ parts: [note, ...asks("stranger", { text: "Quiet?" }).parts] }, "HELLO ADA"],
+        stranger: ["Quiet."],
+      },
       { store, parts: { tools } },
     );
     const thread = await on.open();
     await on.post(thread, said("Ada"));
     await collect(on.runtime.runDue(OPERATOR, thread));
     await store.answerOverdue(thread.scope, { now: (await store.nextOverdue(thread.scope)) ?? 0, at: on.time.at });
-    const [none, noneMeta] = [{ text: "There is no answer; the platform's record says why." }, { kind: "answer", failed: true }];
+    const [none, noneMeta] = [
+      { text: "There is no answer; the platform's record says why." },
+      { kind: "answer", failed: true },
+    ];
     const common = { thread_id: thread.id, own_name: "greeter", from_id: "shouter", payload_type: "Text" };
     const [first, payload] = read(endOf(await collect(on.runtime.runDue(OPERATOR, thread))));
     expect([first, payload]).toEqual([{ ...common, ...noneMeta, answers: expect.stringMatching(/^cal_/) }, none]);

@@ -72,7 +72,14 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
   const made = bundle(path, dirname(path));
   if ("problems" in made) throw new StrataError("config_invalid", made.problems.join("\n"), { file });
   const { payload, metadata, history = [] } = given;
-  const who = { thread_id: "thr_test", from_id: "somebody", own_name: "handler", kind: "message", payload_type: "Text", ...metadata };
+  const who = {
+    thread_id: "thr_test",
+    from_id: "somebody",
+    own_name: "handler",
+    kind: "message",
+    payload_type: "Text",
+    ...metadata,
+  };
   const input = JSON.stringify({ payload, metadata: who, history });
   const task = { code: made.code, input, seed: 1, now, limits: { ...DEFAULT_LIMITS, ...limits } };
   const answers: Answer[] = [];

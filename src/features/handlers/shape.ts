@@ -94,7 +94,9 @@ const ran = new WeakSet<RunningTurn>();
 function refusedIn({ request }: ModelCall): Omit<HandlerMetadata, "thread_id" | "own_name"> | undefined {
   const last = request.messages.at(-1);
   const result = last?.role === "tool" ? last.parts[0] : undefined;
-  return result && { from_id: peerOf(result.tool), kind: "answer", payload_type: "Text", answers: result.id, failed: true };
+  return (
+    result && { from_id: peerOf(result.tool), kind: "answer", payload_type: "Text", answers: result.id, failed: true }
+  );
 }
 
 function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): readonly HandlerSlot[] {
@@ -107,7 +109,15 @@ function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): rea
   return entries.slice(cut).map((entry, i) => {
     const { from, to, kind, at, failed } = entry;
     const time = new Date(at).toISOString();
-    return { from_id: from, to_id: to, kind, index: cut + i, time, ...payloadOf(entry, agent), ...(failed && { failed }) };
+    return {
+      from_id: from,
+      to_id: to,
+      kind,
+      index: cut + i,
+      time,
+      ...payloadOf(entry, agent),
+      ...(failed && { failed }),
+    };
   });
 }
 

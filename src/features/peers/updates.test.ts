@@ -233,7 +233,9 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
       const ann = allow({ ...OPERATOR, role: "contact", contact: thread.scope.contact }, "view");
       expect(JSON.stringify(await runtime.slots(ann, thread.id))).not.toMatch(/HELLO ADA|bell is broken/);
       const entries = await store.wholeHistory(thread.scope, thread.id, 100);
-      expect(entries.filter(({ from }) => from === "shouter").map(({ kind, text, failed }) => [kind, failed ?? text])).toEqual([
+      expect(
+        entries.filter(({ from }) => from === "shouter").map(({ kind, text, failed }) => [kind, failed ?? text]),
+      ).toEqual([
         ["answer", true],
         ["answer", "HELLO ADA"],
         ["peer", WORD],

@@ -47,7 +47,9 @@ export async function wholeHistory(
   const asked = await tx.all(plain<EventRow>(QUESTIONS, org, contact, agent, id, most));
   const answers = await tx.all(plain<EventRow>(ANSWERS, org, agent, contact, id, most));
   const placed = [
-    ...slots.filter((row) => !isLateAnswer(row)).map((row) => ({ at: [row.turn_seq, SAID, row.position], entry: entryOf(toSlot(row)) })),
+    ...slots
+      .filter((row) => !isLateAnswer(row))
+      .map((row) => ({ at: [row.turn_seq, SAID, row.position], entry: entryOf(toSlot(row)) })),
     ...asked.map((row) => ({ at: [row.turn_seq, ASKED, row.seq], entry: eventEntry(row) })),
     ...answers.map((row) => ({ at: [row.turn_seq, ANSWERED, row.seq], entry: eventEntry(row) })),
   ];
