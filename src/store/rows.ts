@@ -1,6 +1,5 @@
 import {
   type AgentName,
-  ANSWER_KIND,
   type CallLimits,
   type ContactId,
   type EventPart,
@@ -38,7 +37,7 @@ import {
 import { toDoneBy } from "./agent-tables.ts";
 import type { NewOpenCall, OpenCall } from "./call-records.ts";
 import type { PrefixManifest, TranscriptPlace } from "./digests.ts";
-import type { RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
+import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
 /**
@@ -88,7 +87,7 @@ export function toTotals(text: string): TurnTotals {
 /** Any value, for callers that look into it themselves. */
 export const toJson = (text: string): Json => stored(text);
 const toTags = (text: string): readonly string[] => stored(text);
-const toEventText = (text: string): EventText => stored(text);
+export const toEventText = (text: string): EventText => stored(text);
 
 /** A system block's text. The crossing holds: a prefix takes only `Trusted` text, and it is stored nowhere else. */
 export const toSystemText = (text: string): Trusted => trusted(text);
@@ -112,7 +111,7 @@ export function toThread(row: Row<"thread">): Thread {
   };
 }
 
-const partiesIn = ({ initiator, target }: Pick<Row<"thread">, "initiator" | "target">) =>
+export const partiesIn = ({ initiator, target }: Pick<Row<"thread">, "initiator" | "target">) =>
   initiator === null || target === null ? {} : { parties: { initiator, target } };
 
 /** A call that a turn left open. */
@@ -158,50 +157,6 @@ export function toEvent(row: WithText<Row<"event">>): StoredEvent {
 /** A message of a transcript, with its mark. */
 export function toTranscriptMessage(row: TranscriptPlace, text: string): TranscriptMessage {
   return { message: toMessage(text), trust: row.trust, tokens: row.tokens, turn: row.came_with };
-}
-
-/** A slot. Who spoke is stored as a role; the names are the thread's own. */
-export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiator" | "target">): Slot {
-  const { thread, position: index, turn, kind, at, agent, contact, speaker } = row;
-  const { initiator, target } = partiesIn(row).parties ?? { initiator: contact, target: agent };
-  const said = kind === "reply" || row.text === null ? undefined : toEventText(row.text);
-  const sender = senderName({ ...said, kind, trust: speaker }, { contact, ...partiesIn(row) });
-  const [from, to] = kind === "reply" ? [target, initiator] : [sender, target];
-  return { thread, index, turn, from, to, kind, text: slotText(row), ...payloadIn(row), at };
-}
-
-/** Whether it is the answer of another agent, which alone is stored with what it used. */
-const isFromAgent = ({ kind, used }: { readonly kind: string; readonly used?: CallLimits | undefined }): boolean =>
-  kind === ANSWER_KIND && used !== undefined;
-
-/** Whether a slot is the answer of another agent that came too late to be the result of its call. */
-export const isLateAnswer = ({ kind, text }: WithText<Row<"slot">>): boolean =>
-  text !== null && kind !== "reply" && isFromAgent({ ...toEventText(text), kind });
-
-/**
- * Who sent an event, as histories name them: the agent, where one asked, answered or told something; else the platform, or whoever the
- * thread's messages are from.
- */
-export function senderName(
-  { kind, trust, name, used }: Pick<StoredEvent, "trust" | "name" | "used"> & { readonly kind: string },
-  { contact, parties }: Pick<Thread, "parties"> & { readonly contact: string },
-): string {
-  // Everybody else only claims a name.
-  if (name !== undefined && (kind === "peer" || isFromAgent({ kind, used }))) return name;
-  if (trust === "platform") return trust;
-  return parties?.initiator ?? (trust === "contact" ? contact : trust);
-}
-
-function payloadIn({ kind, text }: WithText<Row<"slot">>): Pick<Slot, "payload" | "payloadType"> {
-  if (kind === "reply" || text === null) return {};
-  const part = toEventText(text).content.find(({ type }) => type === "payload");
-  return part?.type === "payload" ? { payload: part.payload, payloadType: part.payloadType } : {};
-}
-
-/** The words of a slot. History is data for whoever reads it, the agent's own words too. */
-function slotText(row: WithText<Row<"slot">>): Untrusted {
-  if (row.text === null) return untrusted("");
-  return untrusted(row.kind === "reply" ? String(toJson(row.text)) : eventWords(row.text));
 }
 
 /** Whether an event's text is already in the history. */

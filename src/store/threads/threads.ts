@@ -12,7 +12,8 @@ import {
 import type { AgentOwner } from "../agent-store.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
 import type { ClaimRequest, Paging, Slot, Thread, ThreadChoice, ThreadMove, ThreadOpening } from "../records.ts";
-import { toSlot, toThread } from "../rows.ts";
+import { toThread } from "../rows.ts";
+import { toSlot } from "../slot-rows.ts";
 import { atMost, below, fixed, insert, owner, plain, query, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
@@ -89,7 +90,7 @@ export async function threadNamed(
 }
 
 /**
- * How many threads of the agent, opened by others than its peers, have had something happen since then, or wait for a turn or an answer;
+ * How many threads of the agent, not opened by other agents, have had something happen since then, or wait for a turn or an answer;
  * and of those that wait for nothing, the one on which nothing has happened for the longest time.
  */
 export async function liveThreads(

@@ -1,7 +1,8 @@
 import { type ContactScope, type ThreadId, untrusted } from "../../protocol/index.ts";
 import { TEXT_OF } from "../record/pieces.ts";
 import type { Slot, WholeHistoryEntry } from "../records.ts";
-import { isLateAnswer, toEvent, toSlot, type WithText, wordsOf } from "../rows.ts";
+import { toEvent, type WithText, wordsOf } from "../rows.ts";
+import { isLateAnswer, toSlot } from "../slot-rows.ts";
 import { atMost, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
