@@ -2,7 +2,7 @@ import { errorKind, StrataError } from "../../protocol/index.ts";
 import type { Outside } from "../../turn/index.ts";
 import { payloadFinding } from "./payload.ts";
 
-/** An agent that only its peers may ask. */
+/** An agent that only other agents may ask. */
 export const NOT_AN_ENTRY = errorKind("not_an_entry", {
   status: 403,
   exit: 6,
@@ -17,7 +17,7 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
 export async function admitOutside({ agent, events }: Outside): Promise<void> {
   // Scheduled input from its own declaration has no outside sender.
   if (agent.entry === false && !events.some(({ kind }) => kind === "scheduled")) {
-    const message = `${agent.name} can be asked only by its peers; write to an agent that \`entry\` in strata.yaml names, or add it there`;
+    const message = `${agent.name} cannot be written to from outside, because \`entry\` in strata.yaml does not name it; write to an agent that \`entry\` names, or add it there`;
     throw NOT_AN_ENTRY.of(message, { agent: agent.name });
   }
   if (agent.payload === undefined) return;

@@ -195,7 +195,7 @@ it("003.35 `@listener` in the chat sends a message to that agent, on a thread of
   await strata(["lock"], { cwd });
   const input = "Hello.\n@clerk Where is my parcel?\n@front And now?\n@back Let me in.\n@nobody said so.\n";
   const { err } = await strata(["chat", "front"], { cwd, input });
-  expect(err).toContain("back can be asked only by its peers");
+  expect(err).toContain("back cannot be written to from outside");
   const threads = JSON.parse((await strata(["thread", "list", "--json"], { cwd })).out);
   const said = async (name: string) => {
     const { id } = threads.find(({ scope }: { scope: { agent: string } }) => scope.agent === name);

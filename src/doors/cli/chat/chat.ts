@@ -82,7 +82,7 @@ const NOT_IN_JSON =
 function onlyAgent(app: App): Agent {
   const declared = app.runtime.agents(app.operator);
   if (declared.length <= 1) return chosenAgent(app, undefined);
-  // The others answer their peers alone.
+  // The others answer other agents alone.
   const all = declared.filter(({ entry }) => entry !== false);
   const [only] = all;
   if (only !== undefined && all.length === 1) return only;
