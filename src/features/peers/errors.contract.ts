@@ -10,9 +10,9 @@ const companionWith = (line: string) =>
 export const CASES: readonly Case[] = [
   {
     code: "not_an_entry",
-    when: "a message goes to an agent that only its peers may ask",
+    when: "a message goes to an agent that `entry` does not name",
     provoke: () => chat(companionWith("peers: []")),
-    message: ["companion can be asked only by its peers", "`entry` in strata.yaml"],
+    message: ["companion cannot be written to from outside", "`entry` in strata.yaml does not name it"],
   },
   {
     code: "no_listener",
@@ -32,6 +32,17 @@ export const CASES: readonly Case[] = [
       return refused("POST /v1/threads", { agent: "companion", contact: "bob" });
     },
     message: ["companion has 1 conversations", "`buffer.threads`", "try again later"],
+  },
+  {
+    code: "thread_full",
+    when: "a message goes to a conversation that has all the messages that it may have",
+    provoke: async () => {
+      const { ask, refused } = await site(companionWith("buffer: { slots: 2 }"));
+      const message = { contact: "ann", text: "Hello." };
+      await ask("POST /v1/agents/companion/messages", message);
+      return refused("POST /v1/agents/companion/messages", message);
+    },
+    message: ["holds 2 messages", "`buffer.slots`", "start another conversation"],
   },
   {
     code: "thread_pruned",

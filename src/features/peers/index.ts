@@ -7,7 +7,7 @@ import { PEER_API } from "./api.ts";
 import { askPeer, saidToCaller } from "./ask.ts";
 import { ASK, KEYS } from "./config.ts";
 import { admitOutside, NOT_AN_ENTRY } from "./entry.ts";
-import { admitToBuffer, BUFFER_FULL, bufferApi, idleThreads, THREAD_PRUNED } from "./lifecycle.ts";
+import { admitToBuffer, BUFFER_FULL, bufferApi, idleThreads, THREAD_FULL, THREAD_PRUNED } from "./lifecycle.ts";
 import { OPERATIONS } from "./operations.ts";
 import { JSON_OBJECT } from "./payload.ts";
 import { NO_LISTENER, routeApi, send } from "./route.ts";
@@ -53,7 +53,7 @@ export const FEATURE: Feature = {
   needs: ["messages", "subagents"],
   keys: KEYS,
   toolFamilies: [ASK_FAMILY],
-  errors: [NOT_AN_ENTRY, NO_LISTENER, BUFFER_FULL, THREAD_PRUNED],
+  errors: [NOT_AN_ENTRY, NO_LISTENER, BUFFER_FULL, THREAD_FULL, THREAD_PRUNED],
   steps: { saidToCaller, admit: admitted },
   jobs: [idleThreads],
   operations: [...OPERATIONS, send],

@@ -19,8 +19,9 @@ it("003.42 a conversation holds as many messages as `slots` says, and refuses mo
   await say(thread, HELLO);
   await say(thread, HELLO);
   await expect(post(thread, HELLO)).rejects.toMatchObject({
-    code: "buffer_full",
+    code: "thread_full",
     message: expect.stringContaining("4"),
+    traits: { retry: false },
   });
   expect(await runtime.slots(OPERATOR, thread.id)).toHaveLength(4);
   // Another conversation has room.

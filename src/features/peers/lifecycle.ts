@@ -10,12 +10,20 @@ import { warningText } from "./wording.ts";
 /** The platform's message on an idle thread. */
 const WARNING = ownKind("warning");
 
-/** A thread holds all that it may, or an agent has as many threads as it may have. */
+/** An agent has as many threads as it may have. */
 export const BUFFER_FULL = errorKind("buffer_full", {
   status: 429,
   exit: 12,
   retry: true,
-  message: "the conversation, or the agent's list of conversations, is full",
+  message: "the agent has as many conversations as it may have",
+});
+
+/** A thread holds all that it may: it never has room again. */
+export const THREAD_FULL = errorKind("thread_full", {
+  status: 409,
+  exit: 12,
+  retry: false,
+  message: "the conversation has as many messages as it may have",
 });
 
 /** A thread on which nothing happened any more, not even after a warning. */
@@ -50,7 +58,7 @@ async function bufferState(store: Store, thread: Thread, rules: Rules, now: numb
 /**
  * Refuses messages on a thread that is over or full, and a new thread if the agent already has the most it may have: then the thread that
  * has been inactive for longest is warned.
- * @throws StrataError `buffer_full`, `thread_pruned`
+ * @throws StrataError `buffer_full`, `thread_full`, `thread_pruned`
  */
 export async function admitToBuffer(
   parts: Parts,
@@ -75,7 +83,7 @@ export async function admitToBuffer(
     ? `as many as \`buffer.slots\` of ${agent.name} allows`
     : "as many as it is allowed";
   const message = `${known.id} holds ${slots} messages, ${most}: start another conversation`;
-  throw BUFFER_FULL.of(message, { thread: known.id, slots });
+  throw THREAD_FULL.of(message, { thread: known.id, slots });
 }
 
 async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent): Promise<void> {

@@ -360,7 +360,7 @@ function saying(life: Life): Step {
       isTooMuch = talk.inRun >= 3;
       const slots = (await store.slots(thread.scope, thread.id)).length;
       const over = await isOver(life, talk);
-      foreseen = over ? "thread_pruned" : slots >= RULES.slots ? "buffer_full" : undefined;
+      foreseen = over ? "thread_pruned" : slots >= RULES.slots ? "thread_full" : undefined;
       isFirst = false;
     }
     if (isTooMuch) return;
@@ -369,7 +369,7 @@ function saying(life: Life): Step {
     const externalId = `${plan.token} ${talk.contact}`;
     await expected(`saying ${plan.token}`, foreseen, () => runtime.post(OPERATOR, thread, [{ ...event, externalId }]));
     if (foreseen === "thread_pruned") tally.pruned++;
-    if (foreseen === "buffer_full") tally.full++;
+    if (foreseen === "thread_full") tally.full++;
     if (foreseen !== undefined) return;
     talk.said.push(plan);
     talk.inRun++;
