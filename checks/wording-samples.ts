@@ -304,7 +304,11 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   "features/learning": LEARNING_SAMPLES,
   "features/drafts": {
     draftsWait: [[1], [3]],
-    sentEdited: [["We open at nine."]],
-    discarded: [["answered by phone"], [undefined]],
+    sentAsIs: [[{ beginning: '"We open at nine."', line: undefined }]],
+    sentEdited: [[{ beginning: '"We open at eight."', line: "shop" }, "We open at nine."]],
+    discarded: [
+      [{ beginning: '"We open at eight."', line: "shop" }, "answered by phone"],
+      [{ beginning: '"We open at eight."', line: undefined }, undefined],
+    ],
   },
 };

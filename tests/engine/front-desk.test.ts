@@ -173,7 +173,7 @@ it("004.14 004.15 004.16 004.17 004.18 004.19 004.20 004.27 a queued message wai
   expect(request?.messages.slice(0, 1)).toEqual(before?.messages);
   expect(request?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
   expect(readFrames(newest(request ?? none())).map(({ text }) => text)).toEqual([
-    "Your draft was approved and sent as you wrote it.",
+    'Your draft that begins with "Gladly. Ann Miller, Corner Shop" was approved and sent as you wrote it.',
     "When do you open?",
     "And when do you close?",
   ]);
@@ -241,8 +241,8 @@ it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small bu
   on.at("2026-11-24", "15:00");
   const call = await on.say("ida", "Ida wants to rent two bicycles.", { kind: "call-ended", line: "shop" });
   expect(readFrames(newest(call))).toMatchObject([{ kind: "call-ended", trust: "contact" }]);
-  expect(tailText(call)).toContain("A call has ended, and this is its summary.");
-  expect(tailText(monday)).not.toContain("A call has ended");
+  expect(tailText(call)).toContain("The newest message was sent as the summary of a call.");
+  expect(tailText(monday)).not.toContain("the summary of a call");
   await on.drafts.decideDraft(on.mia, draftId((await on.waiting()).id), { verdict: "discarded" });
   on.at("2026-11-24", "22:30");
   const night = await on.say("eve", "Are you there?", line);

@@ -1,6 +1,7 @@
 /** Replies that wait for a person before they are sent: drafts, and the decisions about them. */
 
 import { z } from "zod";
+import { cleanName, truncateText } from "../../guard/index.ts";
 import { count, type Style, setIn, whoDid } from "../../print/index.ts";
 import {
   type Agent,
@@ -14,6 +15,7 @@ import {
   lowestTrust,
   outboxId,
   type Scope,
+  type Spoken,
   StrataError,
   trusted,
   trustOf,
@@ -298,9 +300,14 @@ async function settleDraft(
     throw new StrataError("invalid_input", "an edited draft needs the `text` that is sent instead");
   const { clock, random } = parts;
   const now = clock.recorded();
-  const trust = lowestTrust([trustOf(actor), "member"]);
+  const trust = trustOf(actor);
   const outbox = outboxId(issueId("outbox", clock.real(), random(10)));
-  const sentence = { approved: sentAsIs, edited: sentEdited(text), discarded: discarded(deciding.note) }[verdict];
+  const named = { beginning: beginningOf(wrote), line: draft.line };
+  const sentence = {
+    approved: sentAsIs(named),
+    edited: sentEdited(named, text),
+    discarded: discarded(named, deciding.note),
+  }[verdict];
   const event = {
     id: eventId(issueId("event", clock.real(), random(10))),
     kind: DECISION,
@@ -320,6 +327,14 @@ async function settleDraft(
   });
   return toDraftView(parts, decided);
 }
+
+/** The first words of a draft on one line, in quotation marks: the agent's words stay apart from the platform's, and their length is bounded. */
+const beginningOf = (text: Spoken): string => {
+  const line = cleanName(untrusted(text)).replaceAll('"', "'");
+  return `"${truncateText(line, LONGEST_BEGINNING, "…")}"`;
+};
+
+const LONGEST_BEGINNING = 50;
 
 /** How many of an agent's drafts wait, and for how many of them too long. */
 export async function draftCounts(

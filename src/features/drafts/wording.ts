@@ -13,8 +13,17 @@ export const draftsWait = (count: number): string =>
   count === 1
     ? "A draft of yours in this conversation still waits for a person and was not sent."
     : `${count} drafts of yours in this conversation still wait for a person and were not sent.`;
-export const sentAsIs = "Your draft was approved and sent as you wrote it.";
-export const sentEdited = (text: string): string =>
-  `Your draft was changed by a person. This was sent instead:\n${text}`;
-export const discarded = (note: string | undefined): string =>
-  `Your draft was discarded by a person and not sent${note === undefined ? "." : `: ${note}`}`;
+
+/** Which draft a decision is about. `beginning`: its first words, as a quotation. */
+export interface NamedDraft {
+  readonly beginning: string;
+  readonly line: string | undefined;
+}
+
+const named = ({ beginning, line }: NamedDraft): string =>
+  `Your draft${line === undefined ? "" : ` to the line ${line}`} that begins with ${beginning}`;
+export const sentAsIs = (draft: NamedDraft): string => `${named(draft)} was approved and sent as you wrote it.`;
+export const sentEdited = (draft: NamedDraft, text: string): string =>
+  `${named(draft)} was changed by a person. This was sent instead:\n${text}`;
+export const discarded = (draft: NamedDraft, note: string | undefined): string =>
+  `${named(draft)} was discarded by a person and not sent${note === undefined ? "." : `: ${note}`}`;

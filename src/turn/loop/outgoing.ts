@@ -63,7 +63,7 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
     if (did === undefined) continue;
     if ("withheld" in did) {
       state.outgoing.push({ by, did: "withheld", because: did.withheld });
-      tell(state, reply, notSent(did.withheld));
+      tell(state, reply, { sentence: notSent(did.withheld), from: ["platform"] });
       return null;
     }
     if (did.text === text) continue;
@@ -71,7 +71,7 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
     text = spoken(did.text);
     isTold ||= did.told;
   }
-  if (isTold) tell(state, reply, sentInstead(text));
+  if (isTold) tell(state, reply, { sentence: sentInstead(text), from: reachedBy([...state.requests, ...state.answered]) });
   return text;
 }
 
@@ -81,16 +81,27 @@ const WARNING = ownKind("warning");
  * Appended to the model's text, in a frame: the next request has it where the conversation grows. Only results may follow open calls:
  * there, the turn that continues adds the note.
  */
-function tell(state: TurnState, { waits }: OutgoingReply, sentence: string): void {
-  const { setup, lease, requests, answered, parts } = state;
+function tell(state: TurnState, { waits }: OutgoingReply, note: Note): void {
+  const { setup, lease, parts } = state;
   if (waits || setup.agent.history === "log" || lease.claim.batchMembers !== undefined) return;
-  const taints = [...requests, ...answered].map(({ taint }) => taint);
-  const { message, trust } = warning(sentence, { taints, at: parts.clock.recorded() });
+  const { message, trust } = warning(note, parts.clock.recorded());
   add(state, message, trust);
 }
 
-function warning(sentence: string, { taints, at }: { readonly taints: readonly Trust[]; readonly at: number }) {
-  const trust = lowestTrust(["agent", ...taints]);
+/** What the agent is told of its reply, and the trust of everything that it quotes. The platform's own words quote nothing. */
+interface Note {
+  readonly sentence: string;
+  readonly from: readonly Trust[];
+}
+
+/** What went out may repeat whatever the turn has read. */
+const reachedBy = (read: readonly { readonly taint: Trust }[]): readonly Trust[] => [
+  "agent",
+  ...read.map(({ taint }) => taint),
+];
+
+function warning({ sentence, from }: Note, at: number) {
+  const trust = lowestTrust(from);
   const text = frame({ kind: WARNING, trust, at }, untrusted(sentence));
   return { message: { role: "user", parts: [{ type: "text", text }] }, trust } as const;
 }
@@ -104,7 +115,7 @@ export function toldOf(before: TurnRecord | undefined, at: number): readonly Ret
   const { reply } = before.end;
   const did = before.steps?.outgoing ?? [];
   const because = did.find((one) => one.did === "withheld")?.because;
-  const instead = reply !== null && did.some(({ told }) => told) ? [sentInstead(reply)] : [];
-  const sentence = because === undefined ? instead : [notSent(because)];
-  return sentence.map((one) => warning(one, { taints: before.requests.map(({ taint }) => taint), at }));
+  if (because !== undefined) return [warning({ sentence: notSent(because), from: ["platform"] }, at)];
+  if (reply === null || !did.some(({ told }) => told)) return [];
+  return [warning({ sentence: sentInstead(reply), from: reachedBy(before.requests) }, at)];
 }

@@ -301,7 +301,10 @@ export interface OutgoingReply {
 /** What a step did with a reply. `told`: the agent reads in its next request what was sent in place of its own words. */
 export type Outgoing =
   | { readonly text: string; readonly told: boolean }
-  /** It is not sent, and the agent reads why: the end of a sentence, such as "a person must see it first". */
+  /**
+   * It is not sent, and the agent reads why: the end of a sentence, such as "a person must see it first". It comes with the platform's trust,
+   * so it quotes nothing of the conversation.
+   */
   | { readonly withheld: string };
 
 /** Changes or withholds outgoing text. Throwing ends the turn as failed: nothing is sent unseen. */

@@ -252,14 +252,16 @@ describe("a turn that waits", () => {
     [
       "went to nobody, and why",
       { withheld: "a person must see it first" },
+      "platform",
       "Your last reply was not sent: a person must see it first.",
     ],
     [
       "was sent otherwise, and how",
       { text: "It is not dear.", told: true },
+      "contact",
       "Instead of your last reply, this was sent:\n| It is not dear.",
     ],
-  ] as const)("tells its agent behind the results that what it said before it waited %s", async (_, done, says) => {
+  ] as const)("tells its agent behind the results that what it said before it waited %s", async (_, done, trust, says) => {
     const draft: TurnSteps = {
       outgoing: {
         by: "drafts",
@@ -287,7 +289,8 @@ describe("a turn that waits", () => {
       ?.at(-1)
       ?.parts.map((part) => ("text" in part ? part.text : ""))
       .join("\n");
-    expect(told?.replace(/^\[warning contact .*\]\n(?:\|# [^\n]*\n)?\| /, "")).toBe(says);
+    expect(told).toMatch(new RegExp(`^\\[warning ${trust} `));
+    expect(told?.replace(/^\[warning .*\]\n(?:\|# [^\n]*\n)?\| /, "")).toBe(says);
   });
 
   it("S8 recalls, when it goes on, for the message that the run is about", async () => {
