@@ -50,6 +50,16 @@ const FORMS: readonly Case[] = [
     layer(`${ONE}, ▸zzz: 1`),
     `${LAYER}.zzz — unknown key \`zzz\` at ${LAYER}; there are \`id\`, \`rank\``,
   ],
+  [
+    "a key of an agent below another key",
+    yamlWith([ONE]).replace("agents:", "business: {name: Shop, ▸disclosure: never}\nagents:"),
+    "business.disclosure — unknown key `disclosure` at business; it belongs to an agent: `agents.NAME.disclosure`",
+  ],
+  [
+    "a key of the top with an agent",
+    agentLine("▸providers: {}"),
+    `${AGENT}.providers — unknown key \`providers\` at ${AGENT}; it belongs to the top: \`providers\``,
+  ],
   ["two letters swapped", layer(`${ONE}, ▸socpe: 1`), `${LAYER}.socpe`, "did you mean `scope`?"],
   [
     "a mistyped word",

@@ -80,9 +80,17 @@ function explainKey(key: string, path: Path, { report, schema }: About): void {
   const where = path.length === 0 ? "the top" : writePath(path);
   const known = Object.keys(schemaAt(path, schema)?.properties ?? {});
   const name = nameOfToday(key, path);
-  const problem = `unknown key \`${visible(key)}\` at ${where}${suggestion(key, known)}`;
+  const near = didYouMean(key, known) || belongsTo(key, schema) || suggestion(key, known);
+  const problem = `unknown key \`${visible(key)}\` at ${where}${near}`;
   // Its value is not shown, since an unknown key may contain a misplaced secret.
   report.add([...path, key], name === undefined ? problem : `\`${key}\` is now \`${name}\``, { key: true, value: "" });
+}
+
+/** Where a key stands that was written somewhere else: with an agent, or at the top. */
+function belongsTo(key: string, schema: Schema): string {
+  const places: readonly Path[] = [["agents", "NAME"], []];
+  const place = places.find((one) => Object.hasOwn(schemaAt(one, schema)?.properties ?? {}, key));
+  return place === undefined ? "" : `; it belongs to ${place.length === 0 ? "the top: " : "an agent: "}\`${writePath([...place, key])}\``;
 }
 
 /** What the issue's schema expects, as words that end a sentence beginning with "expected". */

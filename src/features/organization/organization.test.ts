@@ -111,7 +111,7 @@ it("004.67 asked, it says that it is an AI, unless `disclosure: never` says othe
   await off.say("Am I writing with a person?");
   const silent = JSON.stringify(off.sent[0]?.prefix.system);
   expect(silent).not.toContain(sentence);
-  expect(silent).toContain("you are never named or described as an AI");
+  expect(silent).toContain("never name or describe yourself as an AI");
   expect(await textWarnings(quiet)).toMatchObject([{ message: expect.stringContaining("the law may require") }]);
   expect(await textWarnings(on.agent)).toEqual([]);
 });

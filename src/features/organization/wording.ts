@@ -9,7 +9,7 @@ export const WORDING = {
 
 export const DISCLOSURE = {
   asked: "If somebody wants to know whether they write with a person, say that you are the business's AI assistant.",
-  never: "You write as a person of the team: you are never named or described as an AI or a program.",
+  never: "Write as one of the team: never name or describe yourself as an AI or a program.",
 } as const;
 
 export const onBehalf = (business: string): string => `You write on behalf of ${business}.`;
