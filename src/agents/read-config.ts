@@ -90,7 +90,9 @@ function explainKey(key: string, path: Path, { report, schema }: About): void {
 function belongsTo(key: string, schema: Schema): string {
   const places: readonly Path[] = [["agents", "NAME"], []];
   const place = places.find((one) => Object.hasOwn(schemaAt(one, schema)?.properties ?? {}, key));
-  return place === undefined ? "" : `; it belongs to ${place.length === 0 ? "the top: " : "an agent: "}\`${writePath([...place, key])}\``;
+  return place === undefined
+    ? ""
+    : `; it belongs to ${place.length === 0 ? "the top: " : "an agent: "}\`${writePath([...place, key])}\``;
 }
 
 /** What the issue's schema expects, as words that end a sentence beginning with "expected". */

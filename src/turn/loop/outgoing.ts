@@ -71,7 +71,8 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
     text = spoken(did.text);
     isTold ||= did.told;
   }
-  if (isTold) tell(state, reply, { sentence: sentInstead(text), from: reachedBy([...state.requests, ...state.answered]) });
+  if (isTold)
+    tell(state, reply, { sentence: sentInstead(text), from: reachedBy([...state.requests, ...state.answered]) });
   return text;
 }
 

@@ -261,37 +261,40 @@ describe("a turn that waits", () => {
       "contact",
       "Instead of your last reply, this was sent:\n| It is not dear.",
     ],
-  ] as const)("tells its agent behind the results that what it said before it waited %s", async (_, done, trust, says) => {
-    const draft: TurnSteps = {
-      outgoing: {
-        by: "drafts",
-        applies: () => true,
-        outgoing: async (_, { text }) => (text.includes("price") ? done : undefined),
-      },
-    };
-    const first = {
-      parts: [{ text: "The price is nine dollars." }, { call: "ask_client", id: "c1", input: { what: "time" } }],
-    };
-    const parts = { tools: asking({ waitsFor: "client" }) };
-    const set = await testRuntime([first, "It is noon."], {
-      agent: sampleAgent({ tools: TOOLS }),
-      parts,
-      steps: [draft],
-    });
-    const thread = await set.open();
-    await set.say(thread, "What does it cost, and when?");
-    await answer(set, thread, await only(set, thread), "noon");
-    expect(types(await run(set, thread))).toEqual(["turn-start", "done"]);
-    const [asked, goesOn] = set.sent.map(({ messages }) => messages);
-    expect(goesOn?.slice(0, asked?.length)).toEqual(asked);
-    expect(goesOn?.slice(asked?.length).map(({ role }) => role)).toEqual(["assistant", "tool", "user"]);
-    const told = goesOn
-      ?.at(-1)
-      ?.parts.map((part) => ("text" in part ? part.text : ""))
-      .join("\n");
-    expect(told).toMatch(new RegExp(`^\\[warning ${trust} `));
-    expect(told?.replace(/^\[warning .*\]\n(?:\|# [^\n]*\n)?\| /, "")).toBe(says);
-  });
+  ] as const)(
+    "tells its agent behind the results that what it said before it waited %s",
+    async (_, done, trust, says) => {
+      const draft: TurnSteps = {
+        outgoing: {
+          by: "drafts",
+          applies: () => true,
+          outgoing: async (_, { text }) => (text.includes("price") ? done : undefined),
+        },
+      };
+      const first = {
+        parts: [{ text: "The price is nine dollars." }, { call: "ask_client", id: "c1", input: { what: "time" } }],
+      };
+      const parts = { tools: asking({ waitsFor: "client" }) };
+      const set = await testRuntime([first, "It is noon."], {
+        agent: sampleAgent({ tools: TOOLS }),
+        parts,
+        steps: [draft],
+      });
+      const thread = await set.open();
+      await set.say(thread, "What does it cost, and when?");
+      await answer(set, thread, await only(set, thread), "noon");
+      expect(types(await run(set, thread))).toEqual(["turn-start", "done"]);
+      const [asked, goesOn] = set.sent.map(({ messages }) => messages);
+      expect(goesOn?.slice(0, asked?.length)).toEqual(asked);
+      expect(goesOn?.slice(asked?.length).map(({ role }) => role)).toEqual(["assistant", "tool", "user"]);
+      const told = goesOn
+        ?.at(-1)
+        ?.parts.map((part) => ("text" in part ? part.text : ""))
+        .join("\n");
+      expect(told).toMatch(new RegExp(`^\\[warning ${trust} `));
+      expect(told?.replace(/^\[warning .*\]\n(?:\|# [^\n]*\n)?\| /, "")).toBe(says);
+    },
+  );
 
   it("S8 recalls, when it goes on, for the message that the run is about", async () => {
     const set = await waiting([calls(["c1", "ask_client", { what: "time" }]), "Miso, at noon."]);
