@@ -1,4 +1,4 @@
-import type { AgentName, Allowed } from "../../protocol/index.ts";
+import type { AgentName, Allowed, ContactScope, ThreadId } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import { featureApi } from "../../turn/index.ts";
 
@@ -10,6 +10,11 @@ export interface PeerApi {
   listenerFor(actor: Allowed<"post">, payloadType: string): AgentName;
   /** Threads of an agent on which nothing has happened for its `ttlHours`, and that were not warned. At most 100. */
   idle(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Thread[]>;
+  /** Those of these threads that were closed, since nothing happened on them after a warning. */
+  closed(
+    actor: Allowed<"view">,
+    threads: readonly { readonly id: ThreadId; readonly scope: ContactScope }[],
+  ): Promise<readonly ThreadId[]>;
   /** Warns one of them: the agent has a turn, and the grace begins. */
   warn(actor: Allowed<"operate">, thread: Thread): Promise<void>;
 }

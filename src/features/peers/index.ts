@@ -5,6 +5,7 @@ import type { ToolFamily } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
 import { PEER_API } from "./api.ts";
 import { askPeer, saidToCaller } from "./ask.ts";
+import { CLOSED } from "./columns.ts";
 import { ASK, KEYS } from "./config.ts";
 import { admitOutside, NOT_AN_ENTRY } from "./entry.ts";
 import { admitToBuffer, BUFFER_FULL, bufferApi, idleThreads, THREAD_FULL, THREAD_PRUNED } from "./lifecycle.ts";
@@ -55,6 +56,7 @@ export const FEATURE: Feature = {
   toolFamilies: [ASK_FAMILY],
   errors: [NOT_AN_ENTRY, NO_LISTENER, BUFFER_FULL, THREAD_FULL, THREAD_PRUNED],
   steps: { saidToCaller, admit: admitted },
+  columns: { threads: [CLOSED] },
   jobs: [idleThreads],
   operations: [...OPERATIONS, send],
   open: () => ({ api: ({ parts }) => PEER_API.open({ ...bufferApi(parts), ...routeApi(parts) }) }),

@@ -121,7 +121,7 @@ it("003.44 003.40 003.41 003.10 an idle conversation is warned in a turn, and is
   await expect(post(thread, HELLO)).rejects.toMatchObject({ code: "thread_pruned" });
   await expect(open()).rejects.toMatchObject({
     code: "thread_pruned",
-    message: expect.stringContaining("another key"),
+    message: expect.stringContaining("with another key, or with `/new` in a chat"),
   });
   await post(await open("greeter", "ann", "next"), HELLO);
   // It does not become idle a second time, however long it waits.

@@ -1,4 +1,13 @@
-import { type Agent, errorKind, eventId, isAllowed, issueId, ownKind, untrusted } from "../../protocol/index.ts";
+import {
+  type Agent,
+  errorKind,
+  eventId,
+  isAllowed,
+  issueId,
+  ownKind,
+  type ThreadId,
+  untrusted,
+} from "../../protocol/index.ts";
 import type { Store, Thread } from "../../store/index.ts";
 import { agentNamed, closedChannels, type Outside, type Parts } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
@@ -73,7 +82,7 @@ export async function admitToBuffer(
   if (known === undefined && thread !== undefined) return;
   if (known === undefined) return checkThreads(parts, actor, agent);
   if ((await bufferState(parts.store, known, buffer, parts.clock.recorded())) === "over") {
-    const message = `nothing happened on ${known.id} for so long that it was closed: start another conversation, with another key`;
+    const message = `nothing happened on ${known.id} for so long that it was closed: start another conversation, with another key, or with \`/new\` in a chat`;
     throw THREAD_PRUNED.of(message, { thread: known.id });
   }
   const { slots } = { ...LIFETIME, ...buffer };
@@ -82,7 +91,7 @@ export async function admitToBuffer(
   const most = isAllowed(actor, "read")
     ? `as many as \`buffer.slots\` of ${agent.name} allows`
     : "as many as it is allowed";
-  const message = `${known.id} holds ${slots} messages, ${most}: start another conversation`;
+  const message = `${known.id} holds ${slots} messages, ${most}: start another conversation, with another key, or with \`/new\` in a chat`;
   throw THREAD_FULL.of(message, { thread: known.id, slots });
 }
 
@@ -124,7 +133,7 @@ async function warn({ store, clock, random }: Parts, { scope, id, turns }: Threa
 const PAGE = 100;
 const PAGES = 10;
 
-export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "warn"> => ({
+export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "closed" | "warn"> => ({
   idle: async (actor, name) => {
     const agent = agentNamed(parts, actor, name);
     const { buffer } = agent;
@@ -141,6 +150,16 @@ export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "warn"> => ({
       const last = threads.at(-1);
       if (last === undefined || threads.length < PAGE) break;
       after = { at: last.lastActivity, id: last.id };
+    }
+    return found;
+  },
+  closed: async (_, threads) => {
+    const found: ThreadId[] = [];
+    for (const { id, scope } of threads) {
+      const rules = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent)?.buffer;
+      const thread = rules && (await parts.store.thread(scope, id));
+      if (thread === undefined || rules === undefined) continue;
+      if ((await bufferState(parts.store, thread, rules, parts.clock.recorded())) === "over") found.push(id);
     }
     return found;
   },

@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, strata } from "../../../tests/cli/strata.ts";
+import { open } from "../../../tests/errors/doors.ts";
 import { blueprintFolder, PLACES_OF_KEYS } from "../../agents/index.ts";
 import { loadProject } from "../../app/entry/agents.ts";
 import { agentName, untrusted } from "../../protocol/index.ts";
 import { endOf } from "../../turn/index.contract.ts";
 import { asks, organism } from "./index.contract.ts";
+import { PEER_API } from "./index.ts";
 
 /** The configuration in the seed, word for word. */
 const SEED = `organism:
@@ -210,4 +212,35 @@ it("003.35 `@listener` in the chat sends a message to that agent, on a thread of
   // Its own agent's name changes nothing of the conversation.
   await strata(["chat", "front", "--new"], { cwd, input: "@front Anew.\n" });
   expect(JSON.parse((await strata(["thread", "list", "front", "--json"], { cwd })).out)).toHaveLength(2);
+});
+
+it("003.44 27.6 a closed conversation is marked where it is listed and shown, and a chat begins a new one and says so", async () => {
+  const cwd = place();
+  const yaml = `organization: home\nagents:\n  clerk: {description: Helps., buffer: {ttlHours: 1, graceMinutes: 0}, layers: [{id: core, rank: 0, text: "Help."}]}\n`;
+  writeFileSync(join(cwd, "strata.yaml"), yaml);
+  await strata(["lock"], { cwd });
+  await strata(["chat", "clerk"], { cwd, input: "Hello.\n" });
+  const run = async (...argv: string[]) => (await strata(argv, { cwd })).out;
+  const [{ id }] = JSON.parse(await run("thread", "list", "--json"));
+  for (const shown of [await run("thread", "list"), await run("thread", "show", id), await run("explain")])
+    expect(shown).not.toContain("closed");
+  const { runtime, operator } = await open(cwd);
+  const thread = await runtime.thread(operator, id);
+  await runtime.use(PEER_API).warn(operator, thread);
+  for await (const _ of runtime.run(operator, thread));
+  expect(JSON.parse(await run("thread", "list", "--json"))).toMatchObject([{ id, closed: true }]);
+  expect(await run("thread", "list")).toMatch(/closed\n.*yes/);
+  for (const shown of [await run("thread", "show", id), await run("explain", id)])
+    expect(shown).toContain("closed: yes");
+  expect(await run("explain")).toMatch(/closed\n.*yes/);
+  const chat = await strata(["chat", "clerk"], { cwd, input: "Are you there?\n" });
+  expect(chat.code).toBe(0);
+  expect(chat.err).toContain(
+    `${id} was closed because nothing happened on it; your next message begins a new conversation`,
+  );
+  expect(chat.err).not.toContain("Continues thread");
+  expect(JSON.parse(await run("thread", "list", "--json"))).toHaveLength(2);
+  // A thread that is named is not left by itself.
+  const named = await strata(["chat", "clerk", "--thread", id], { cwd, input: "Hello?\n/new\nHello!\n" });
+  expect(named.err).toContain("`/new` in a chat");
 });

@@ -51,6 +51,21 @@ const open = operation({
   show: (thread) => [thread.id],
 });
 
+/** The thread with what features add to it, where the actor may read that. */
+async function withFields(
+  { runtime, clock }: Pick<OperationContext, "runtime" | "clock">,
+  actor: Allowed<"view">,
+  thread: Thread,
+): Promise<Thread> {
+  if (!isAllowed(actor, "read")) return thread;
+  const [whole = thread] = await withColumns(runtime.use(COLUMNS).threads, { runtime, actor, clock }, [thread]);
+  return whole;
+}
+
+/** What features add to a thread, each on a line. */
+export const fieldLines = (columns: Columns["threads"], thread: object): readonly string[] =>
+  cellsOf(columns, thread).flatMap((cell, i) => (cell === "" ? [] : [`${columns[i]?.name}: ${printable(cell)}`]));
+
 /** A contact learns who talks and when, but nothing about the agent's declaration or an operator's actions on the thread. */
 /** The calls that are open, as the actor may know them: a contact does not learn the agent's tools. */
 const awaitedFor = (
@@ -102,7 +117,8 @@ const one = operation({
   at: "GET /v1/threads/{id}",
   takes: ONE,
   gives: THREAD,
-  run: ({ runtime }, { id }, { actor }) => runtime.thread(actor, id),
+  columns: "threads",
+  run: async (world, { id }, { actor }) => withFields(world, actor, await world.runtime.thread(actor, id)),
   show: (thread, { style, world }) => threadLines([thread], world.clock.real(), style),
 });
 
@@ -120,8 +136,9 @@ const showThread = operation({
     ...NEXT,
   }),
   command: { words: ["id"], examples: [`thread show ${ID}`], opens: "record" },
-  run: async ({ runtime }, { id, ...page }, { actor }) => {
-    const thread = await runtime.thread(actor, id);
+  run: async (world, { id, ...page }, { actor }) => {
+    const { runtime } = world;
+    const thread = await withFields(world, actor, await runtime.thread(actor, id));
     const waiting = (await runtime.pending(actor, thread)).length;
     const slots = await runtime.slots(actor, id, page);
     return {
@@ -132,8 +149,9 @@ const showThread = operation({
       ...nextAfter(slots, page.limit, ({ index }) => ({ at: index })),
     };
   },
-  show: ({ thread, slots, waiting, calls }, { style }) => [
+  show: ({ thread, slots, waiting, calls }, { style, world: { runtime } }) => [
     ...conversationLines(thread, slots, style),
+    ...fieldLines(runtime.use(COLUMNS).threads, thread),
     ...(calls.length === 0 ? [] : [`This conversation is ${waitingSays(calls)}.`]),
     ...(waiting === 0
       ? []

@@ -5,7 +5,7 @@ import { COLUMNS as ADDED, withColumns } from "../column.ts";
 import { FIELDS, list, NEXT, nextAfter, whole } from "../fields.ts";
 import { operation, type Thread, type TurnRecord } from "../operation.ts";
 import { THREAD, TURN } from "../shapes.ts";
-import { threadLines } from "../threads/index.ts";
+import { fieldLines, threadLines } from "../threads/index.ts";
 import { cuts } from "./ledger.ts";
 import { endOf, turnView } from "./view.ts";
 
@@ -59,7 +59,11 @@ export const EXPLAIN = operation({
       const [whole = turn] = await withColumns(runtime.use(ADDED).turns, { runtime, actor, clock }, [turn]);
       return turnView({ runtime, actor }, whole, style);
     }
-    return thread === undefined ? threadLines(threads, clock.real(), style) : threadView(thread, turns, style);
+    const columns = runtime.use(ADDED).threads;
+    const found = await withColumns(columns, { runtime, actor, clock }, thread === undefined ? threads : [thread]);
+    const [one] = found;
+    if (thread === undefined || one === undefined) return threadLines(found, clock.real(), style, columns);
+    return threadView(one, turns, { style, fields: fieldLines(columns, one) });
   },
 });
 
@@ -82,7 +86,11 @@ const COLUMNS = [
 ] as const;
 
 /** A thread as lines for a person: its contact, then a row per turn. Tokens are those of all the turn's requests together. */
-function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
+function threadView(
+  thread: Thread,
+  turns: readonly TurnRecord[],
+  { style, fields }: { readonly style: Style; readonly fields: readonly string[] },
+): readonly string[] {
   const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
   const pinned = `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`;
   return [
@@ -93,6 +101,7 @@ function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style):
     ),
     ...setIn(pinned, { first: "", more: "  " }, style),
     ...(forkedFrom === undefined ? [] : [`forked from ${forkedFrom.thread}`]),
+    ...fields,
     "",
     ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(turnRow), style)),
     "",

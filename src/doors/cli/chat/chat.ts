@@ -20,6 +20,7 @@ import { answerCommand, type ChatCommand, isKnownCommand, QUIT, readCommand } fr
 import { chatInTerminal } from "./chat-terminal.ts";
 import {
   type ConversationChoice,
+  leaveClosed,
   senderOf,
   speak,
   type Talk,
@@ -120,16 +121,16 @@ export async function converse(
   }: { readonly json: boolean; readonly wanted: ConversationChoice; readonly commands?: boolean },
 ): Promise<void> {
   const talk = await talkWith(talkers, wanted);
+  const before = talk.thread();
+  await leaveClosed(context, talk);
   await greet(context, talk);
-  if (!json) await showUndelivered(context, talk);
+  if (!json && before !== undefined) await showUndelivered(context, talk.app, before);
   if (isInteractive(context.terminal) && !json) await chatInTerminal(context, talk);
   else await overPipe(context, talk, { json, commands });
 }
 
 /** Answers that were not shown because the program that should have shown them ended first. */
-async function showUndelivered({ note, say }: Context, { app, thread: opened }: Talk): Promise<void> {
-  const thread = opened();
-  if (thread === undefined) return;
+async function showUndelivered({ note, say }: Context, app: App, thread: Thread): Promise<void> {
   for await (const { text } of app.runtime.use(DELIVERY_API).undelivered(app.operator, thread)) {
     note("Answered earlier, but perhaps never shown:");
     say(printable(text));

@@ -1,6 +1,7 @@
 import type { App, Thread } from "../../../app.ts";
 import type { Recipient } from "../../../features/messages/index.ts";
 import { MESSAGE_API } from "../../../features/messages/index.ts";
+import { PEER_API } from "../../../features/peers/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -51,6 +52,8 @@ export interface Talk extends Talkers {
   readonly continueOn: (thread: Thread) => void;
   /** Leaves the conversation unchanged: the next message begins another. */
   readonly beginAnew: () => void;
+  /** The thread was named: it is not left unless somebody says so. */
+  readonly isNamed: () => boolean;
 }
 
 /** The chat's channel: its newest thread with a contact, not counting forks, is the one that continues. */
@@ -63,6 +66,7 @@ export type ConversationChoice = { readonly thread: Thread } | { readonly anew: 
 export async function talkWith(talkers: Talkers, wanted: ConversationChoice): Promise<Talk> {
   const { runtime, operator } = talkers.app;
   let anew = "anew" in wanted && wanted.anew;
+  let isNamed = "thread" in wanted;
   let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);
   const open = async (): Promise<Thread> => {
     thread ??= await runtime.open(operator, await chatConversation(talkers, anew));
@@ -76,8 +80,9 @@ export async function talkWith(talkers: Talkers, wanted: ConversationChoice): Pr
   const beginAnew = (): void => {
     thread = undefined;
     anew = true;
+    isNamed = false;
   };
-  return { ...talkers, thread: () => thread, open, to, continueOn, beginAnew };
+  return { ...talkers, thread: () => thread, open, to, continueOn, beginAnew, isNamed: () => isNamed };
 }
 
 /** The conversation that a chat with this contact continues; `again` begins a new one even if there is one. */
@@ -145,12 +150,24 @@ async function addressed(talk: Talk, text: string): Promise<{ readonly to: Talk;
   return { to: await talkWith(talkers, { anew: false }), words };
 }
 
+/** Begins another conversation if this one was closed, and says so: also one that was closed while the chat was open. */
+export async function leaveClosed({ note }: Pick<Context, "note">, talk: Talk): Promise<void> {
+  const { runtime, operator } = talk.app;
+  const thread = talk.thread();
+  if (thread === undefined || talk.isNamed()) return;
+  const [closed] = await runtime.use(PEER_API).closed(operator, [thread]);
+  if (closed === undefined) return;
+  talk.beginAnew();
+  note(`${closed} was closed because nothing happened on it; your next message begins a new conversation.`);
+}
+
 /** Sends one message and follows it to its answer. Returns the turn, or undefined if none began here. Never throws. */
 export async function speak(context: Context, own: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
   const { runtime, operator } = own.app;
   const { tell, signal, onFailure, onWaiting } = saying;
   const { to: talk, words } = await addressed(own, text);
   const content = [{ type: "text", text: untrusted(words) }] as const;
+  await leaveClosed(context, talk);
   const how = { content, kind: "message", follow: "run", ...(talk.mode !== undefined && { mode: talk.mode }) } as const;
   let turn: TurnId | undefined;
   try {
