@@ -25,5 +25,6 @@ export {
   type Unanswered,
   unansweredLine,
   unansweredSays,
+  waitingMessagesSays,
   waitingSays,
 } from "./unanswered.ts";

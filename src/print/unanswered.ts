@@ -1,4 +1,5 @@
-import type { TurnEvent, WaitsFor } from "../protocol/index.ts";
+import type { ThreadId, TurnEvent, WaitsFor } from "../protocol/index.ts";
+import { count } from "./style.ts";
 
 export type Unanswered = Extract<TurnEvent, { type: "unanswered" }>;
 
@@ -12,6 +13,10 @@ export function unansweredSays({ senders, of, waits }: Unanswered): string {
 /** The same for an operator who did not watch the turn. */
 export const unansweredLine = (event: Unanswered): string =>
   `${unansweredSays(event)} (the turn ended: ${event.because}): \`strata explain ${event.turn}\` shows more`;
+
+/** Says what happens to messages that a failed turn left, and how to drop them. */
+export const waitingMessagesSays = (messages: number, thread: ThreadId): string =>
+  `${count(messages, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread}\` drops what waits.`;
 
 /** A call whose answer comes later, as far as the reader may know it. */
 export type AwaitedCall = Extract<TurnEvent, { type: "waiting" }>["calls"][number];

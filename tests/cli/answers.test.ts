@@ -75,6 +75,8 @@ describe("a sentence about a turn that did not end well", () => {
     expect(code).toBe(13);
     expect(err).toContain("anthropic:claude-sonnet-4-5 was called, but its provider stayed silent");
     expect(err).toMatch(/1 message without an answer will be sent .*`strata thread withdraw thr_\w+` drops what waits/);
+    const asked = await strata(["ask", "hi", "--key", "other"], { cwd, env });
+    expect(asked.err).toMatch(/1 message without an answer .*`strata thread withdraw thr_\w+` drops what waits/);
     const again = await strata(["chat", "companion"], { cwd, env });
     const [id = ""] = /thr_\w+/.exec(err) ?? [];
     expect((await strata(["thread", "show", id], { cwd, env })).out).toContain(`\`strata thread withdraw ${id}\``);

@@ -4,7 +4,7 @@ import { featureApi } from "../../turn/index.ts";
 
 export interface PeerApi {
   /**
-   * The one agent under `entry` whose `payload` declares this type.
+   * The one agent under `entry` that accepts this type.
    * @throws StrataError `no_listener`
    */
   listenerFor(actor: Allowed<"post">, payloadType: string): AgentName;

@@ -1,6 +1,7 @@
-import { errorKind, StrataError } from "../../protocol/index.ts";
+import { type Agent, errorKind, type NewEvent, type PayloadPart, StrataError } from "../../protocol/index.ts";
 import type { Outside } from "../../turn/index.ts";
-import { payloadFinding } from "./payload.ts";
+import { payloadIn } from "./handler.ts";
+import { payloadFinding, TEXT } from "./payload.ts";
 
 /** An agent that only other agents may ask. */
 export const NOT_AN_ENTRY = errorKind("not_an_entry", {
@@ -11,7 +12,7 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
 });
 
 /**
- * Refuses input from outside if the agent is not an entry, or if the payload is not what it takes.
+ * Refuses input from outside if the agent is not an entry, or if the payload, or the text, is not what it takes.
  * @throws StrataError `not_an_entry`, `invalid_input`
  */
 export async function admitOutside({ agent, events }: Outside): Promise<void> {
@@ -20,17 +21,33 @@ export async function admitOutside({ agent, events }: Outside): Promise<void> {
     const message = `${agent.name} cannot be written to from outside, because \`entry\` in strata.yaml does not name it; write to an agent that \`entry\` names, or add it there`;
     throw NOT_AN_ENTRY.of(message, { agent: agent.name });
   }
-  if (agent.payload === undefined) return;
-  const { type } = agent.payload;
-  for (const part of events.flatMap(({ content }) => content)) {
-    if (part.type !== "payload") continue;
-    if (part.payloadType !== type) {
-      const message = `${agent.name} accepts payloads of the type ${type}, and this one has the type ${part.payloadType}`;
-      throw new StrataError("invalid_input", message, { agent: agent.name, payloadType: part.payloadType });
-    }
-    const finding = await payloadFinding(agent.payload, part.payload);
-    if (finding === undefined) continue;
-    const message = `${agent.name} does not accept this payload: ${finding}`;
-    throw new StrataError("invalid_input", message, { agent: agent.name, payloadType: type });
+  for (const event of events) {
+    const parts = event.content.filter((part) => part.type === "payload");
+    for (const part of parts) await admitPayload(agent, part);
+    if (parts.length === 0 && event.kind === "message") await admitText(agent, event);
   }
+}
+
+async function admitPayload({ name, payload }: Agent, given: PayloadPart): Promise<void> {
+  const { payloadType } = given;
+  // An agent that declares none also reads other types.
+  const accepted = payload ?? (payloadType === TEXT.type ? TEXT : undefined);
+  if (accepted === undefined) return;
+  const { type } = accepted;
+  if (payloadType !== type) {
+    const message = `${name} accepts payloads of the type ${type}, and this one has the type ${payloadType}`;
+    throw new StrataError("invalid_input", message, { agent: name, payloadType });
+  }
+  const finding = await payloadFinding(accepted, given.payload);
+  if (finding === undefined) return;
+  const message = `${name} does not accept this payload: ${finding}`;
+  throw new StrataError("invalid_input", message, { agent: name, payloadType: type });
+}
+
+/** Text is admitted where the declared payload may be `{ text }`. */
+async function admitText({ name, payload }: Agent, event: NewEvent): Promise<void> {
+  if (payload === undefined || (await payloadFinding(payload, payloadIn(event).payload)) === undefined) return;
+  const { type } = payload;
+  const message = `${name} accepts no text, but payloads of the type ${type}: send one with \`strata payload send ${type}\` or POST /v1/payloads`;
+  throw new StrataError("invalid_input", message, { agent: name, payloadType: type });
 }

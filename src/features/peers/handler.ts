@@ -2,8 +2,8 @@ import {
   type Agent,
   isMedia,
   type Json,
+  type NewEvent,
   partText,
-  type StoredEvent,
   StrataError,
   toolName,
 } from "../../protocol/index.ts";
@@ -18,7 +18,7 @@ import { JSON_OBJECT, misfitOf, payloadFinding } from "./payload.ts";
 export type HandlerOutput = { readonly payload: Json; readonly to?: string } | null;
 
 /** What was sent: the payload, or a `Text` if the message was words. */
-export function payloadIn({ content }: Pick<StoredEvent, "content">): {
+export function payloadIn({ content }: Pick<NewEvent, "content">): {
   readonly type: string;
   readonly payload: Json;
 } {

@@ -83,8 +83,8 @@ function plainSchema(given: unknown, { issues }: z.core.$RefinementCtx): unknown
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   (typeof value === "object" && value !== null) || typeof value === "function";
 
-/** Of an agent that says nothing of its payload. */
-const TEXT: Payload = {
+/** What an agent takes that says nothing of its payload. */
+export const TEXT: Payload = {
   type: "Text",
   schema: {
     type: "object",

@@ -54,6 +54,35 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
     expect(sent).toHaveLength(1);
   });
 
+  it("also `Text`, to the one entry that declares no payload", async () => {
+    const greeter = "  greeter: {description: Greets., peers: [], layers: [{id: core, rank: 0, text: Greet.}]}\n";
+    const yaml = YAML.replace("entry: [", "entry: [greeter, ") + greeter;
+    const { json } = await httpFixture(["Hello."], {}, [...loadYaml(yaml).agents.values()]);
+    const post = (payload: unknown) =>
+      json("POST /v1/payloads", { body: { payloadType: "Text", payload, contact: "ann" } });
+    expect(await post({ text: "hi" })).toMatchObject({ status: 200, body: { done: { text: "Hello." } } });
+    const { status, body } = await post({ txt: "hi" });
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("greeter does not accept this")]);
+  });
+
+  it("refuses words to an agent with a payload that is not `{ text }`, and stores none of them", async () => {
+    const noted = agent("noted", "Note").replace("{name:", "{text:").replace("[name]", "[text]");
+    const yaml = YAML.replace("entry: [", "entry: [noted, ") + noted;
+    const { json, sent } = await httpFixture(["Noted.", "HELLO ADA"], {}, [...loadYaml(yaml).agents.values()]);
+    const say = (name: string) => json(`POST /v1/agents/${name}/messages`, { body: { text: "hi", contact: "ann" } });
+    const { status, body } = await say("shouter");
+    expect([status, JSON.stringify(body)]).toEqual([
+      400,
+      expect.stringContaining(
+        "shouter accepts no text, but payloads of the type Greeting: send one with `strata payload send Greeting`",
+      ),
+    ]);
+    expect(await say("noted")).toMatchObject({ status: 200, body: { done: { text: "Noted." } } });
+    const greeting = { payloadType: "Greeting", payload: ADA, contact: "ann" };
+    expect(await json("POST /v1/payloads", { body: greeting })).toMatchObject({ status: 200 });
+    expect(JSON.stringify(sent[1]?.messages)).not.toContain("hi");
+  });
+
   it("on the command line", async () => {
     const cwd = folder();
     await strata(["lock"], { cwd });

@@ -1,13 +1,13 @@
-/** Payloads that come from outside with a type alone: the type says who takes them. */
+/** Payloads that come from outside with a type alone: the type says which agent gets them. */
 import { z } from "zod";
 import { errorKind, type Json, type NewEvent, StrataError } from "../../protocol/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { forContact, MESSAGE, MESSAGE_API, SENT, type SentMessage } from "../messages/index.ts";
 import { runOperation } from "../run-operation.ts";
 import { PEER_API, type PeerApi } from "./api.ts";
-import { JSON_OBJECT } from "./payload.ts";
+import { JSON_OBJECT, TEXT } from "./payload.ts";
 
-/** No entry, or more than one, declares the type. */
+/** No entry, or more than one, accepts the type. */
 export const NO_LISTENER = errorKind("no_listener", {
   status: 404,
   exit: 3,
@@ -17,10 +17,10 @@ export const NO_LISTENER = errorKind("no_listener", {
 
 export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
   listenerFor: ({ org, agent: own, role }, payloadType) => {
-    const entries = agents.all.filter(
-      (one) => one.org === org && one.entry === true && one.payload !== undefined && (own ?? one.name) === one.name,
+    const entries = agents.all.flatMap(({ name, payload, ...one }) =>
+      one.org === org && one.entry === true && (own ?? name) === name ? [{ name, type: (payload ?? TEXT).type }] : [],
     );
-    const takers = entries.filter(({ payload }) => payload?.type === payloadType);
+    const takers = entries.filter(({ type }) => type === payloadType);
     const [only] = takers;
     if (only !== undefined && takers.length === 1) return only.name;
     const details = { payloadType };
@@ -33,7 +33,7 @@ export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
       );
     }
     // Contacts do not learn which agents there are.
-    const known = role === "contact" ? "" : entries.map(({ name, payload }) => `${payload?.type} (${name})`).join(", ");
+    const known = role === "contact" ? "" : entries.map(({ name, type: taken }) => `${taken} (${name})`).join(", ");
     const next =
       known === "" ? "declare it as `payload` of an agent that `entry` names" : `these are accepted: ${known}`;
     throw NO_LISTENER.of(`no agent under \`entry\` accepts payloads of the type ${type}; ${next}`, details);
@@ -61,15 +61,11 @@ const OPTIONAL = { contact: true, channel: true, key: true, name: true, number: 
 
 export const send = runOperation({
   name: "payload.send",
-  does: "Send a payload to the one agent under `entry` that takes its type, and get the answer.",
+  does: "Send a payload to the one agent under `entry` that accepts its type, and get the answer.",
   may: "post",
   at: "POST /v1/payloads",
   takes: MESSAGE.pick({ ...OPTIONAL, follow: true, seconds: true }).extend({
-    payloadType: z
-      .string()
-      .min(1)
-      .max(100)
-      .describe("the type, which one agent under `entry` declares as its `payload`"),
+    payloadType: z.string().min(1).max(100).describe("the type, which one agent under `entry` accepts"),
     payload: PAYLOAD,
   }),
   gives: SENT,

@@ -11,6 +11,7 @@ import {
   setIn,
   shortVersion,
   table,
+  waitingMessagesSays,
   waitingSays,
 } from "../../print/index.ts";
 import { type Allowed, isAllowed } from "../../protocol/index.ts";
@@ -153,11 +154,7 @@ const showThread = operation({
     ...conversationLines(thread, slots, style),
     ...fieldLines(runtime.use(COLUMNS).threads, thread),
     ...(calls.length === 0 ? [] : [`This conversation is ${waitingSays(calls)}.`]),
-    ...(waiting === 0
-      ? []
-      : [
-          `${count(waiting, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread.id}\` drops what waits.`,
-        ]),
+    ...(waiting === 0 ? [] : [waitingMessagesSays(waiting, thread.id)]),
   ],
 });
 

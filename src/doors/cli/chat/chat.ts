@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { App, Thread } from "../../../app.ts";
 import { answererSays } from "../../../features/agents/index.ts";
 import { DELIVERY_API } from "../../../features/deliveries/index.ts";
-import { count, printable } from "../../../print/index.ts";
+import { count, printable, waitingMessagesSays } from "../../../print/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -173,10 +173,7 @@ async function overPipe(
 ): Promise<void> {
   const { signal } = context.terminal;
   const onWaiting = (messages: number, thread: Thread): void => {
-    if (!json)
-      context.note(
-        `${count(messages, "message")} without an answer will be sent with the next one; ${takesBack(context, thread)}`,
-      );
+    if (!json) context.note(waitingMessagesSays(messages, thread.id));
   };
   let isQuiet = isQuietIn(context.terminal);
   let last: TurnId | undefined;

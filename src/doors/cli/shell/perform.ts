@@ -14,13 +14,15 @@ import {
   type RunningTurn,
   type Written,
 } from "../../../features/index.ts";
-import { count, printable } from "../../../print/index.ts";
+import { count, printable, waitingMessagesSays } from "../../../print/index.ts";
 import {
   type Agent,
   asStrataError,
   isBatch,
   isReserved,
+  type StoredEvent,
   StrataError,
+  type ThreadId,
   type TurnEvent,
 } from "../../../protocol/index.ts";
 import { contactNamed } from "../chat/conversation.ts";
@@ -140,8 +142,12 @@ async function followRun(
 ): Promise<void> {
   const tell = plainTeller(context);
   const events = run.events(context.terminal.signal);
+  let received: StoredEvent | undefined;
   for (;;) {
-    const next = await events.next();
+    const next = await events.next().catch(async (thrown: unknown) => {
+      if (received !== undefined && !session.json) await noteWaiting(context, session, received.thread);
+      throw thrown;
+    });
     if (next.done === true) {
       if (session.json) context.json(next.value.value);
       else context.say(...(await next.value.lines(page)));
@@ -150,8 +156,15 @@ async function followRun(
     const event = next.value;
     if (event.type === "busy")
       context.note("Another program is running a turn in this conversation; the message waits for its end.");
-    else if (!session.json && event.type !== "received") tell(event);
+    else if (event.type === "received") received = event.event;
+    else if (!session.json) tell(event);
   }
+}
+
+/** What can be done with messages that a failed turn left: the next one is answered together with them. */
+async function noteWaiting({ note }: Context, { app }: Session, id: ThreadId): Promise<void> {
+  const { length } = await app.runtime.pending(app.operator, await app.runtime.thread(app.operator, id));
+  if (length > 0) note(waitingMessagesSays(length, id));
 }
 
 async function writeFile({ terminal, note }: Context, command: Command, { text, summary }: Written): Promise<void> {
