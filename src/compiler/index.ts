@@ -14,7 +14,7 @@ export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
 export { type Restated, restate } from "./restate.ts";
 export { memoriesShown } from "./shown-layers.ts";
 export { type StretchRequest, type SummaryGroup, stretchRequest } from "./stretch.ts";
-export { messagesCut, summaryRequest } from "./summary.ts";
+export { messagesCut, saidSummaryRequest, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";
 export { beginningShown, STANDING_LINES } from "./wording.ts";

@@ -1,6 +1,7 @@
 import {
   type CountTokens,
   type Epoch,
+  type Framed,
   framedAbove,
   isoSecond,
   type Layer,
@@ -11,6 +12,7 @@ import {
   lowestTrust,
   readFrames,
   type TranscriptMessage,
+  type Trust,
   trusted,
 } from "../protocol/index.ts";
 import type { Compilation } from "./compile.ts";
@@ -58,6 +60,28 @@ export function summaryRequest(running: Epoch, gone: number, asking: SummaryRequ
   );
 }
 
+/** What was said, for somebody who may not see the rest of the conversation: with nothing of its tool calls. */
+export interface SaidText {
+  readonly text: Framed;
+  readonly trust: Trust;
+}
+
+/** The request that asks the model to summarize that alone: after the epoch's prefix, nothing of the transcript is sent. Pure. */
+export function saidSummaryRequest(
+  running: Epoch,
+  { text, trust }: SaidText,
+  { words, limit, count }: Pick<SummaryRequest, "words" | "limit" | "count">,
+): Compilation {
+  const tail = [text, trusted(summaryTask(words, { stays: "", beside: "" }))].map((part) => ({
+    layer: SUMMARY,
+    text: part,
+  }));
+  const tokens = tail.reduce((sum, part) => sum + countBlock(part.text, count), 0);
+  const shown: LedgerEntry = { section: SUMMARY, place: "tail", trust, tokens, wanted: tokens, fate: "kept" };
+  const taint = lowestTrust([...running.prefixEntries.map((one) => one.trust), trust]);
+  return requestWith({ ...running, transcript: [] }, { entries: [shown], limit, tail, taint });
+}
+
 /** How many messages of the transcript are sent, and how many of them are to be summarized. */
 interface SummaryReach {
   readonly length: number;
@@ -95,8 +119,16 @@ function askingOver(
     wanted: tokens,
     fate: "kept",
   };
-  const entries = [...running.prefixEntries, shown, live];
-  const { n, reason, cut, mode } = running;
+  const tail = [{ layer: SUMMARY, text }];
+  return requestWith({ ...running, transcript }, { entries: [shown, live], limit, tail, taint });
+}
+
+function requestWith(
+  epoch: Epoch,
+  { entries: sent, limit, tail, taint }: Pick<Compilation, "tail" | "taint"> & Pick<Ledger, "entries" | "limit">,
+): Compilation {
+  const entries = [...epoch.prefixEntries, ...sent];
+  const { n, reason, cut, mode } = epoch;
   const ledger: Ledger = {
     mode,
     epoch: { n, reason, opened: false, cut },
@@ -104,17 +136,7 @@ function askingOver(
     tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0),
     limit,
   };
-  const epoch = { ...running, transcript };
-  return {
-    epoch,
-    opened: [],
-    own: [],
-    tail: [{ layer: SUMMARY, text }],
-    kept: { whole: [], tokens: 0 },
-    ledger,
-    taint,
-    least: 0,
-  };
+  return { epoch, opened: [], own: [], tail, kept: { whole: [], tokens: 0 }, ledger, taint, least: 0 };
 }
 
 /** The headings of the platform's own texts in the messages: live layers and frozen memory. */

@@ -164,8 +164,24 @@ describe("003.58 what a peer is shown of its caller's conversation", () => {
     await say(thread, text("I am Ann."));
     await say(thread, text("Greet both."));
     expect(JSON.stringify(sentTo("greeter")[4])).not.toContain("Greet both.");
-    expect(sentTo("greeter")[4]?.messages).toEqual(sentTo("greeter")[2]?.messages);
+    expect(JSON.stringify(sentTo("greeter")[4])).toContain("I am Ann.");
     expect(askedOf(sentTo("shouter")[1]).said).toMatchObject([{ summary: "SUM" }]);
+  });
+
+  it("is a summary without the results of tools, which its model is not sent for it", async () => {
+    const { open, say, sentTo } = await organism(shared("summary"), {
+      greeter: [asks("shouter", ADA, "a"), "Done.", asks("shouter", { name: "Bob" }, "b"), "SUM", "Done."],
+      shouter: ["CANARY-RESULT", "HELLO"],
+    });
+    const thread = await open();
+    await say(thread, text("Greet Ada."));
+    await say(thread, text("Greet Bob."));
+    expect(JSON.stringify(sentTo("greeter")[2])).toContain("CANARY-RESULT");
+    const summing = JSON.stringify(sentTo("greeter")[3]);
+    expect(summing).toContain("Summarize the conversation above");
+    expect(summing).toContain("Greet Ada.");
+    expect(summing).not.toContain("CANARY-RESULT");
+    expect(askedOf(sentTo("shouter")[1]).said).toMatchObject([{ summary: "SUM" }, { text: "Greet Bob." }]);
   });
 
   it("law 5 is never another contact's, nor another conversation's", async () => {

@@ -8,6 +8,7 @@ import {
   partText,
   type StoredEvent,
   type Trust,
+  type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
 import type { TurnRecord } from "../../store/index.ts";
@@ -48,14 +49,21 @@ export async function sharedWith(
   return said.length === 0 ? undefined : sharedOf(sharedHead(isCut), said);
 }
 
-const sharedOf = (head: string, said: readonly Said[]): Shared => ({
-  part: { type: "text", text: untrusted([head, ...said.map(({ line }) => line)].join("\n")) },
+function sharedOf(head: string, said: readonly Said[]): Shared {
+  const { text, trust } = saidTogether([{ line: head, trust: "agent" }, ...said]);
+  return { part: { type: "text", text }, trust };
+}
+
+const saidTogether = (said: readonly Said[]): { readonly text: Untrusted; readonly trust: Trust } => ({
+  text: untrusted(said.map(({ line }) => line).join("\n")),
   trust: lowestTrust(["agent", ...said.map(({ trust }) => trust)]),
 });
 
-/** The model's summary of earlier turns, and this turn's messages verbatim. */
+/** The model's summary of what was said before this run, and this turn's messages verbatim. */
 async function ofSummary(turn: RunningTurn, now: readonly Said[], tokens: number): Promise<Shared | undefined> {
-  const summary = await turn.sumUp();
+  const room = { most: Number.POSITIVE_INFINITY, tokens: Math.floor(turn.setup.agent.budgets.total / 2) };
+  const earlier = await newestSaid(turn, [], room, ({ run }) => run !== turn.lease.claim.continues?.id);
+  const summary = earlier.said.length === 0 ? undefined : await turn.sumUp(saidTogether(earlier.said));
   const { said, isCut } = newestThatFit(now, { most: now.length, tokens, count: turn.setup.count });
   if (summary === undefined) return said.length === 0 ? undefined : sharedOf(sharedHead(isCut), said);
   const before = { line: canonicalJson({ summary: summary.text }), trust: summary.trust };
@@ -68,7 +76,12 @@ interface Bounds {
 }
 
 /** The thread's newest messages, oldest first. */
-async function newestSaid(turn: RunningTurn, now: readonly Said[], bounds: Bounds) {
+async function newestSaid(
+  turn: RunningTurn,
+  now: readonly Said[],
+  bounds: Bounds,
+  isWanted: (turn: TurnRecord) => boolean = () => true,
+) {
   const { parts, lease, setup } = turn;
   const { scope, id } = lease.claim.thread;
   const { turns: count } = lease.claim.thread;
@@ -78,7 +91,7 @@ async function newestSaid(turn: RunningTurn, now: readonly Said[], bounds: Bound
     if (bounded.isCut || said.length >= bounds.most) break;
     const first = Math.max(0, count - read - PAGE);
     const page = await parts.store.turns(scope, id, { limit: count - read - first, after: { at: first, id: "" } });
-    said = [...page.filter(isRecorded).flatMap((one) => saidInTurn(turn, one)), ...said];
+    said = [...page.filter((one) => isRecorded(one) && isWanted(one)).flatMap((one) => saidInTurn(turn, one)), ...said];
   }
   return newestThatFit(said, { ...bounds, count: setup.count });
 }

@@ -107,10 +107,10 @@ export interface RunningTurn {
   /** What of the run's limits is left for a call. The run itself keeps one model call, for its answer. */
   readonly limitsLeft: () => Budgets["turn"];
   /**
-   * A summary of what was said before this run, by the agent's own model: a request of this turn. Undefined if there was nothing, or if it
-   * cannot be made. Further calls return the same summary.
+   * A summary of this text, by the agent's own model: a request of this turn. Undefined if it cannot be made. Further calls return the
+   * same summary.
    */
-  readonly sumUp: () => Promise<Summary | undefined>;
+  readonly sumUp: (said: { readonly text: Untrusted; readonly trust: Trust }) => Promise<Summary | undefined>;
   /** The key under which features leave an `outcomePart` for their `onCommit`. */
   readonly extras: object;
 }

@@ -1,5 +1,22 @@
-import { type Compilation, messagesCut, type Summary, summarizedBy, summaryRequest } from "../../compiler/index.ts";
-import { asStrataError, type Epoch, lowestTrust, type TurnEvent, untrusted } from "../../protocol/index.ts";
+import {
+  type Compilation,
+  messagesCut,
+  type Summary,
+  saidSummaryRequest,
+  summarizedBy,
+  summaryRequest,
+} from "../../compiler/index.ts";
+import { frame } from "../../guard/index.ts";
+import {
+  asStrataError,
+  type Epoch,
+  lowestTrust,
+  ownKind,
+  type Trust,
+  type TurnEvent,
+  type Untrusted,
+  untrusted,
+} from "../../protocol/index.ts";
 import type { Prepared } from "./gather.ts";
 import { ask } from "./send.ts";
 import { limitOf, parametersOf } from "./setup.ts";
@@ -52,21 +69,26 @@ async function* summed(
   if (ended?.reason === "retracted") return { because: "an event was retracted that was shown in it" };
   if (ended?.reason === "mode") return { because: "the turn was run in another mode" };
   if (ended !== undefined) return { because: "a memory was forgotten that was shown in it" };
-  return yield* sumUp(state, epoch, messages);
+  return yield* sumUp(state, epoch.cut + messages, (asking) =>
+    summaryRequest(epoch, messages, { ...asking, layers: state.setup.agent.layers, sent: sentOf(state, epoch) }),
+  );
 }
 
 /** Whether a summary of this cut is at the beginning of the request. */
 const standsFor = ({ epoch }: Compilation): boolean => summarizedBy(epoch) >= epoch.cut;
 
-/** The same of what was said on the thread before the run that goes on. */
-export async function sumUpBefore(state: TurnState): Promise<Summary | undefined> {
-  const { epoch, continues } = state.lease.claim;
-  if (epoch === undefined || !speaksForItself(state)) return undefined;
-  // Its calls are open, and no request may end with such.
-  const transcript = epoch.transcript.filter(({ turn }) => turn === null || turn !== continues?.id);
-  const messages = transcript.filter(({ turn }) => turn !== null).length;
-  if (messages === 0 || state.limitsLeft().modelCalls < 1) return undefined;
-  const summing = sumUp(state, { ...epoch, transcript }, messages);
+/** The kind of the frame that holds what was said. */
+const CONVERSATION = ownKind("conversation");
+
+/** A summary of what was said on the thread, and of nothing else: its tool calls and their results are not sent. */
+export async function sumUpSaid(
+  state: TurnState,
+  { text, trust }: { readonly text: Untrusted; readonly trust: Trust },
+): Promise<Summary | undefined> {
+  const { epoch } = state.lease.claim;
+  if (epoch === undefined || !speaksForItself(state) || state.limitsLeft().modelCalls < 1) return undefined;
+  const framed = frame({ kind: CONVERSATION, trust, at: state.parts.clock.recorded() }, text);
+  const summing = sumUp(state, epoch.cut, (asking) => saidSummaryRequest(epoch, { text: framed, trust }, asking));
   for (let next = await summing.next(); ; next = await summing.next())
     if (next.done === true) return "because" in next.value ? undefined : next.value;
 }
@@ -83,8 +105,8 @@ const speaksForItself = ({ setup, recorded }: TurnState): boolean =>
 
 async function* sumUp(
   state: TurnState,
-  running: Epoch,
-  messages: number,
+  upTo: number,
+  request: (asking: Pick<Parameters<typeof summaryRequest>[2], "words" | "limit" | "count">) => Compilation,
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   const wanted = Math.min(Math.max(Math.floor(limitOf(state.setup) / 20), SHORTEST), LONGEST);
   // A summary may not exceed the largest reply that the budget and the model allow.
@@ -94,13 +116,7 @@ async function* sumUp(
   const limit = limitOf(state.setup) + reply - maxTokens;
   if (state.setup.limits.modelCalls < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
-  const asked = summaryRequest(running, messages, {
-    words,
-    limit,
-    count: state.setup.count,
-    layers: state.setup.agent.layers,
-    sent: sentOf(state, running),
-  });
+  const asked = request({ words, limit, count: state.setup.count });
   if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
   const { signal } = state.lease;
   try {
@@ -112,7 +128,7 @@ async function* sumUp(
       .trim();
     if (text === "") return { because: "the model gave none" };
     const trust = lowestTrust([asked.taint, "agent"]);
-    return { text: untrusted(text), trust, at: state.parts.clock.recorded(), upTo: running.cut + messages };
+    return { text: untrusted(text), trust, at: state.parts.clock.recorded(), upTo };
   } catch (thrown) {
     signal.throwIfAborted();
     return { because: asStrataError(thrown).message };

@@ -89,14 +89,19 @@ export function newTurnState(
   parts: TurnParts,
   setup: TurnSetup,
   lease: Lease,
-  { sumUp, ...options }: RunOptions & { readonly sumUp?: (state: TurnState) => Promise<Summary | undefined> },
+  {
+    sumUp,
+    ...options
+  }: RunOptions & {
+    readonly sumUp?: (state: TurnState, ...said: Parameters<RunningTurn["sumUp"]>) => Promise<Summary | undefined>;
+  },
 ): TurnState {
   const requests: RequestRecord[] = [];
   let summary: Promise<Summary | undefined> | undefined;
   const state: TurnState = {
     limitsLeft: () => leftOf(state),
-    sumUp: () => {
-      summary ??= sumUp?.(state) ?? Promise.resolve(undefined);
+    sumUp: (said) => {
+      summary ??= sumUp?.(state, said) ?? Promise.resolve(undefined);
       return summary;
     },
     parts,

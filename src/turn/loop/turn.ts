@@ -18,7 +18,7 @@ import { progressOf, restated } from "./restate.ts";
 import { send } from "./send.ts";
 import { broughtUpToDate, limitOf, NO_MODEL, runningSetup } from "./setup.ts";
 import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
-import { cutInTurn, sumUpBefore, withSummary } from "./summarise.ts";
+import { cutInTurn, sumUpSaid, withSummary } from "./summarise.ts";
 import { add, claimOf, newTurnState, outcomeOf, runIn, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
 import { endRun, isFinalFailure, partedEvents, resultsOf } from "./waits.ts";
 
@@ -44,7 +44,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
 
-  const state = newTurnState(parts, setup, lease, { ...options, sumUp: sumUpBefore });
+  const state = newTurnState(parts, setup, lease, { ...options, sumUp: sumUpSaid });
   const { turn, events } = lease.claim;
   let committed = false;
   try {
