@@ -28,7 +28,7 @@ import {
 } from "../../turn/index.ts";
 import { refused } from "../../turn/tools/index.ts";
 import { ENQUEUE_PARENT, PEER, withDelegation } from "../subagents/index.ts";
-import { ASK, type Edge } from "./config.ts";
+import { ASK, type Edge, peersLayers } from "./config.ts";
 import { answerTypeOf, payloadFinding } from "./payload.ts";
 import { sharedWith } from "./share.ts";
 import {
@@ -120,15 +120,26 @@ function reservedOf(left: Budgets["turn"], own: Budgets["turn"]): NonNullable<La
   };
 }
 
-/** The agent that answers: the declared peer, with the tools that the edge leaves it, and the tool that sends updates to its caller. */
+/** The agent that answers: the declared peer, with the tools and peers that the edge leaves it, and the tool that sends updates to its caller. */
 function overEdge(callee: Agent, { tools, updates }: Edge, by: string): Agent {
   if (tools === undefined && !updates) return callee;
   const { version: _, ...agent } = callee;
-  const may = (tool: string): boolean => tools === undefined || tools.includes(tool) || tool.startsWith(ASK);
-  const kept = agent.tools.filter(may);
-  if (!updates) return sealAgent({ ...agent, tools: kept });
-  const names = [...new Set([...kept, toolName(ENQUEUE_PARENT)])].sort();
-  return sealAgent({ ...agent, tools: names, layers: withDelegation(agent.layers, by) });
+  const kept = tools === undefined ? agent : narrowed(agent, tools);
+  if (!updates) return sealAgent(kept);
+  const names = [...new Set([...kept.tools, toolName(ENQUEUE_PARENT)])].sort();
+  return sealAgent({ ...kept, tools: names, layers: withDelegation(kept.layers, by) });
+}
+
+/** With no other tools than these. Of its own peers, it may ask those whose tools are among them, and its prompt names no others. */
+function narrowed(agent: Omit<Agent, "version">, tools: readonly string[]): Omit<Agent, "version"> {
+  const { peers: all = [], ...kept } = { ...agent, tools: agent.tools.filter((tool) => tools.includes(tool)) };
+  const peers = all.filter(({ name }) => tools.includes(`${ASK}${name}`));
+  const [block] = peersLayers(peers);
+  const layers = agent.layers.flatMap((layer) => {
+    if (layer.id !== block?.id) return [layer];
+    return peers.length === 0 ? [] : [{ ...layer, source: block.source }];
+  });
+  return { ...kept, layers, ...(peers.length > 0 && { peers }) };
 }
 
 interface Question {

@@ -25,7 +25,9 @@ const PEER = z.strictObject({
     .array(z.string().min(1).max(64))
     .max(100)
     .optional()
-    .describe("Which of its own tools the asked agent may use when this one asks it. Default: all."),
+    .describe(
+      "Which of its own tools the asked agent may use when this one asks it; `ask_NAME` is the tool by which it asks its own peer of that name. Default: all.",
+    ),
   share: z
     .union([SHARES, LAST], "`none`, `summary`, `full`, `fork` or `{last: N}`")
     .optional()
@@ -133,7 +135,10 @@ function checkPeers(value: WrittenPeers, place: KeyPlace): void {
     if (!CALLABLE.test(name))
       refuse([i], "the name of a peer becomes a tool's: at most 60 of a-z, 0-9, `_` and `-`, and no `.`");
     const one = value?.[i];
-    const own = agents[name]?.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
+    const own = agents[name] && [
+      ...agents[name].tools.map((tool) => (typeof tool === "string" ? tool : tool.name)),
+      ...namesIn(readKey(place, name, "peers", PEERS)).map((peer) => `${ASK}${peer}`),
+    ];
     const { tools = [], share, updates } = typeof one === "object" ? one : { share: undefined };
     if (updates && (share === "fork" || agents[name]?.layers.length === 0))
       refuse(
@@ -218,6 +223,12 @@ const platformLayer = (id: string, text: string): KeyLayer => ({
   source: { kind: "text", text: trusted(text) },
 });
 
+/** The block that names the peers. */
+export function peersLayers(edges: readonly Edge[]): readonly KeyLayer[] {
+  const shown = edges.map((edge) => ({ ...edge, tool: `${ASK}${edge.name}`, answerType: answerTypeOf(edge) }));
+  return [{ ...platformLayer("peers", peersText(shown)), apart: true }];
+}
+
 /** What an agent takes, which peers it may ask, and whether it can be reached from outside. */
 export const KEYS = {
   payload: frozenKey({
@@ -231,10 +242,7 @@ export const KEYS = {
     written: PEERS,
     stored: STORED_PEERS,
     tools: (value: WrittenPeers) => namesIn(value).map((name) => `${ASK}${name}`),
-    layers: (edges: readonly Edge[]) => {
-      const shown = edges.map((edge) => ({ ...edge, tool: `${ASK}${edge.name}`, answerType: answerTypeOf(edge) }));
-      return [{ ...platformLayer("peers", peersText(shown)), apart: true }];
-    },
+    layers: peersLayers,
     freeze: freezePeers,
     check: checkPeers,
   }),

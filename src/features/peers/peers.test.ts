@@ -163,6 +163,26 @@ describe("an agent with peers", () => {
     );
   });
 
+  it.each([
+    ["[]", []],
+    ["[ask_stranger]", ["ask_stranger"]],
+  ])("asks only those of its own peers that the edge leaves it: %s", async (listed, offered) => {
+    const yaml = GREETER.replace("peers: [shouter]", `peers: [{name: shouter, tools: ${listed}}]`).replace(
+      "    description: Says it loudly.\n",
+      "    description: Says it loudly.\n    peers: [stranger]\n",
+    );
+    const { open, say, sentTo } = await organism(yaml, {
+      greeter: [asks("shouter", ADA), "Done."],
+      shouter: [asks("stranger", { text: "Hm?" }), "HELLO"],
+      stranger: ["Hm."],
+    });
+    await say(await open(), { content: text("Greet Ada.") });
+    const { tools = [], system = [] } = sentTo("shouter")[0]?.prefix ?? {};
+    expect(tools.map(({ name }) => name)).toEqual(offered);
+    expect(JSON.stringify(system).includes("stranger")).toBe(offered.length > 0);
+    expect(sentTo("stranger")).toHaveLength(offered.length);
+  });
+
   it("names what is wrong with its peers: unknown, twice, a name that no tool can have", () => {
     const wrong = (peers: string) => () => loadYaml(GREETER.replace("peers: [shouter]", `peers: ${peers}`));
     expect(wrong("[shoutr]")).toThrow("the file declares no agent `shoutr`");

@@ -63,7 +63,9 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
       const entry = await chain(UPDATES.replace("entry: [greeter]", "entry: [shouter]"), {
         shouter: [{ parts: [tells()] }, "HELLO"],
       });
-      await entry.say(await entry.open("shouter"), { content: CONTENT });
+      await entry.say(await entry.open("shouter"), {
+        content: [{ type: "payload", payloadType: "Greeting", payload: { name: "Ann" } }],
+      });
       expect(toolsOf(entry.sentTo("shouter")[0])).toEqual(["ask_stranger"]);
       expect(results(entry.sentTo("shouter")[1])).toContain('"failed":true');
     });
