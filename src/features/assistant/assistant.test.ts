@@ -196,7 +196,13 @@ function session(database: () => Promise<string | undefined>): void {
     const bad = config({ ann: { agents: ["clerk"] } });
     bad.agents.aide.assistant.operations = ["approval.approve"];
     const open = openApp({ folder, data: join(folder, "data"), env: {}, config: bad as never });
-    await expect(open).rejects.toThrow("there is no operation approval.approve that a member may do");
+    await expect(open).rejects.toThrow(
+      "`assistant.operations` names approval.approve, and there is no operation of that name that a member may do",
+    );
+    bad.agents.aide.assistant.operations = ["draft.shw"];
+    await expect(openApp({ folder, data: join(folder, "data"), env: {}, config: bad as never })).rejects.toThrow(
+      "did you mean `draft.show`?",
+    );
   });
 
   it("law 6 what a contact wrote, read by a tool, does nothing: an act after it waits for a person", async () => {
@@ -210,9 +216,17 @@ function session(database: () => Promise<string | undefined>): void {
       ["do_draft_approve", { agent: "clerk", id: draft?.id ?? "" }],
     );
     expect(results[1]).toContain("waiting for a person's approval");
+    const [, beyond] = await on.ask(
+      "ann",
+      "And the other's?",
+      ["do_draft_list", { agent: "clerk" }],
+      ["do_draft_approve", { agent: "other", id: draft?.id ?? "" }],
+    );
+    expect(beyond).toContain("the member does not reach the agent other; those they reach: clerk.");
     expect((await on.drafts())[0]?.status).toBe("open");
     const approvals = on.app.runtime.use(APPROVAL_API);
-    const [asked] = await approvals.newestApprovals(on.app.operator, { status: "waiting", limit: 9 } as never);
+    const [asked, second] = await approvals.newestApprovals(on.app.operator, { status: "waiting", limit: 9 } as never);
+    expect(second).toBeUndefined();
     expect(asked).toMatchObject({ tool: "do_draft_approve", taint: "contact" });
     await approvals.decide(on.app.operator, asked?.id as never, { verdict: "approved" });
     expect((await on.drafts())[0]).toMatchObject({ status: "approved", decided: { byId: "member:ann" } });

@@ -7,6 +7,7 @@ import {
   allow,
   asStrataError,
   contactId,
+  didYouMean,
   type Json,
   lowestTrust,
   may,
@@ -51,7 +52,12 @@ export const operationTools = (access: OperationAccess): ToolFamily => ({
   tool: (name) => {
     const found = access.list.filter(isOffered).find((one) => toolOf(one.name) === `${DO}${name}`);
     if (found !== undefined) return operationTool(found, access);
-    const message = `no tool is named ${DO}${name}: there is no operation ${name.replace("_", ".")} that a member may do`;
+    const operation = name.replace("_", ".");
+    const near = didYouMean(
+      operation,
+      access.list.filter(isOffered).map((one) => one.name),
+    );
+    const message = `\`assistant.operations\` names ${operation}, and there is no operation of that name that a member may do${near}`;
     throw new StrataError("tool_not_found", message, { name: `${DO}${name}` });
   },
 });
@@ -77,7 +83,8 @@ function operationTool(operation: Offered, access: OperationAccess): Tool {
     effect: isReading(operation) ? "none" : "external",
     trust: "contact",
     // Law 6: an outsider's message may have led to the call, so a person must approve it first.
-    tainted: () => (isReading(operation) ? "run" : "ask"),
+    // What is out of reach is not asked for: it runs, and is refused.
+    tainted: (given, scope) => (isReading(operation) || !isReached(access, given, scope) ? "run" : "ask"),
     decidedWith: (id) =>
       `\`strata assistant confirm ${id}\` or \`strata assistant deny ${id}\`, or \`POST /v1/assistant-calls/${id}/confirm\``,
     check: (given) => {
@@ -110,10 +117,10 @@ async function perform(
   const others = events.filter(({ kind }) => OUTSIDE_KINDS.some((one) => one === kind));
   if (lowestTrust(["member", ...others.map(({ trust }) => trust)]) !== "member") return refused(notDone(OTHERS_WROTE));
   // Whatever the declaration says of the tool: approved calls run between two turns, and no others.
-  const isTainted = lowestTrust([context.taint, "agent"]) !== "agent";
-  if (isTainted && !isReading(operation) && turn !== undefined) return refused(notDone(MUST_ASK));
   const actor = actorFor(member, { org, contact }, GIVEN.parse(given));
   if ("problem" in actor) return refused(notDone(actor.problem));
+  const isTainted = lowestTrust([context.taint, "agent"]) !== "agent";
+  if (isTainted && !isReading(operation) && turn !== undefined) return refused(notDone(MUST_ASK));
   const values = ownFields(operation, given);
   try {
     const naming = { whole: "the input", field: (name: string) => `\`${name}\`` };
@@ -125,9 +132,15 @@ async function perform(
   }
 }
 
+function isReached(access: OperationAccess, given: Json, scope: ToolContext["scope"]): boolean {
+  const platform = allow({ org: scope.org, id: PROGRAM, role: "platform" }, "operate");
+  const member = memberOf(access.world().runtime.agent(platform, scope.agent), { scope });
+  return member !== undefined && !("problem" in actorFor(member, scope, GIVEN.parse(given)));
+}
+
 type Member = NonNullable<Agent["assistant"]>["members"][string];
 
-const memberOf = ({ assistant }: Agent, { scope: { contact } }: ToolContext): Member | undefined =>
+const memberOf = ({ assistant }: Agent, { scope: { contact } }: Pick<ToolContext, "scope">): Member | undefined =>
   assistant !== undefined && Object.hasOwn(assistant.members, contact) ? assistant.members[contact] : undefined;
 
 /** The member, narrowed to the agent, and to the contact if their reach is limited; or why that is out of reach. */
