@@ -18,11 +18,11 @@ export type MailView = OutboxMessage & Pick<Delivery, "line"> & { readonly state
 
 /** What happens to replies once they are committed. */
 export interface DeliveryApi {
-  /** The agent's messages, newest first; without `status` also its reports on turns that it began itself. */
+  /** The agent's messages, newest first; without `status` and `state` also its reports on turns that it began itself. */
   outbox(
     actor: Allowed<"read">,
     agent: AgentName,
-    wish: Paging & { readonly status?: OutboxMessage["status"] },
+    wish: Paging & { readonly status?: OutboxMessage["status"]; readonly state?: ReplyState },
   ): Promise<readonly MailView[]>;
   /** Records that a waiting or sent message was delivered. False if that is already known. */
   delivered(actor: Allowed<"operate">, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
@@ -94,13 +94,13 @@ async function confirmDelivery(parts: Parts, actor: Allowed<"view">, turn: TurnI
 /** The agent's messages, newest first. */
 async function outbox(
   access: AgentAccess,
-  wish: Paging & { readonly status?: OutboxMessage["status"] },
+  wish: Paging & { readonly status?: OutboxMessage["status"]; readonly state?: ReplyState },
 ): Promise<readonly MailView[]> {
   const { parts, owner, agent } = access;
   const found = await parts.store.part(OUTBOX_STORE).mail(owner, {
     ...wish,
     // A report is not delivered, so it has none of these.
-    ...(wish.status === undefined && { ownTurns: true }),
+    ...(wish.status === undefined && wish.state === undefined && { ownTurns: true }),
   });
   await recordAct(access, "read outbox", `messages: ${found.length}`);
   const states = await parts.store.part(OUTBOX_STORE).states(

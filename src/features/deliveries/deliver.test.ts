@@ -51,12 +51,15 @@ it("004.28 an outbox shows how far each reply came: it waits, was sent, has arri
   expect(await seen()).toEqual(["waiting"]);
   await on.look();
   expect(await seen()).toEqual(["sent"]);
+  const inState = async (state: "sent" | "delivered") => outbox.outbox(OPERATOR, AGENT.name, { state, limit: 9 });
+  expect([(await inState("sent")).length, (await inState("delivered")).length]).toEqual([1, 0]);
   const [sent] = await outbox.outbox(OPERATOR, AGENT.name, { limit: 1 });
   if (sent === undefined) throw new Error("nothing was sent");
   // The channel's word that it arrived, once.
   expect(await outbox.delivered(OPERATOR, AGENT.name, sent.id)).toBe(true);
   expect(await outbox.delivered(OPERATOR, AGENT.name, sent.id)).toBe(false);
   expect(await seen()).toEqual(["delivered"]);
+  expect([(await inState("sent")).length, (await inState("delivered")).length]).toEqual([0, 1]);
   // A reply that was read is delivered: nothing else follows.
   await on.unread("Cake, please.");
   await collect(outbox.undelivered(OPERATOR, on.thread));
@@ -103,19 +106,22 @@ describe("a reply of an agent that says where its replies go", () => {
     ]);
   });
 
-  it("25.25 names the message that it answers, by our id and the channel's own", async () => {
-    const { look, tries, later, open, runtime } = await delivering();
-    const thread = await open("bob");
-    const cake = { ...message("A cake, please.", 1), externalId: "mail-7" };
-    const [posted] = await runtime.post(OPERATOR, thread, [cake]);
-    await collect(runtime.run(OPERATOR, thread, { replyTo: "outbox" }));
-    later(1);
-    await look();
-    expect(tries.map(({ contact, inReplyTo }) => [contact, inReplyTo])).toEqual([
-      ["ann", [{ id: expect.stringMatching(/^evt_/) }]],
-      ["bob", [{ id: posted?.id, externalId: "mail-7" }]],
-    ]);
-  });
+  it.each(["message", "call-ended"] as const)(
+    "25.25 names the %s that it answers, by our id and the channel's own",
+    async (kind) => {
+      const { look, tries, later, open, runtime } = await delivering();
+      const thread = await open("bob");
+      const cake = { ...message("A cake, please.", 1), kind, externalId: "mail-7" };
+      const [posted] = await runtime.post(OPERATOR, thread, [cake]);
+      await collect(runtime.run(OPERATOR, thread, { replyTo: "outbox" }));
+      later(1);
+      await look();
+      expect(tries.map(({ contact, inReplyTo }) => [contact, inReplyTo])).toEqual([
+        ["ann", [{ id: expect.stringMatching(/^evt_/) }]],
+        ["bob", [{ id: posted?.id, externalId: "mail-7" }]],
+      ]);
+    },
+  );
 
   it("is what went out in place of the model's words, and nothing of one that was withheld", async () => {
     let does: Outgoing = { text: "It sings.", told: false };

@@ -1,4 +1,11 @@
-import type { Agent, AgentName, ContactScope, StoredEvent, TurnId } from "../../protocol/index.ts";
+import {
+  type Agent,
+  type AgentName,
+  type ContactScope,
+  OUTSIDE_KINDS,
+  type StoredEvent,
+  type TurnId,
+} from "../../protocol/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { pauseAfter } from "../../turn/index.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
@@ -102,7 +109,7 @@ export async function answeredBy(
   const events = [...(first?.events ?? []), ...turn.events];
   const line = events.findLast((event) => event.line !== undefined)?.line;
   const inReplyTo = events.flatMap(({ id: event, kind, externalId }) =>
-    kind === "message" || kind === "instruction"
+    OUTSIDE_KINDS.some((one) => one === kind && one !== "scheduled")
       ? [{ id: event, ...(externalId !== undefined && { externalId }) }]
       : [],
   );

@@ -46,7 +46,11 @@ const listReplies = operation({
   at: "GET /v1/agents/{agent}/outbox",
   takes: z.strictObject({
     agent: FIELDS.agent,
-    status: z.enum(STATUSES).optional().describe("only with this status (default: all)"),
+    status: z
+      .enum([...STATES, "undeliverable"])
+      .transform((word) => (word === "undeliverable" ? "failed" : word))
+      .optional()
+      .describe("only with this `state`; `undeliverable` is another word for `failed` (default: all)"),
     ...PAGE,
   }),
   gives: z.object({ messages: list(MESSAGE), ...NEXT }),
@@ -55,7 +59,7 @@ const listReplies = operation({
   run: async ({ runtime }, { agent, status, limit, after }, { actor }) => {
     const messages = await runtime.use(DELIVERY_API).outbox(actor, agent, {
       limit,
-      ...given("status", status),
+      ...given("state", status),
       ...given("after", after),
     });
     return { messages, ...nextAfter(messages, limit, ({ at, id }) => ({ at, id })) };

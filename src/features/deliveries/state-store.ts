@@ -44,10 +44,21 @@ function replyState({ status, tries, confirmed_at }: Pick<StateRow, "status" | "
   return tries > 0 && confirmed_at === null ? "sent" : "delivered";
 }
 
+const NOT_CONFIRMED = "tries > 0 and confirmed_at is null";
+
+/** Which rows have a state, as `replyState` reads it. */
+export const IN_STATE: Readonly<Record<ReplyState, string>> = {
+  // Inlined, to match the index of waiting messages.
+  waiting: "status = 'waiting'",
+  sent: `status = 'delivered' and ${NOT_CONFIRMED}`,
+  delivered: `status = 'delivered' and not (${NOT_CONFIRMED})`,
+  failed: "status = 'undeliverable'",
+};
+
 /** Notes that a reply which was sent has arrived. */
 export async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, at: number): Promise<boolean> {
   const marked = `update outbox set confirmed_at = ? where org = ? and agent = ? and id = ?
-    and status = 'delivered' and tries > 0 and confirmed_at is null`;
+    and ${IN_STATE.sent}`;
   return (await tx.changed(plain(marked, at, org, agent, id))) > 0;
 }
 

@@ -32,7 +32,7 @@ import {
   tables,
 } from "../../store/index.ts";
 import { SCHEDULE } from "../schedules/config.ts";
-import { confirm, holdBack, type STATUSES, states } from "./state-store.ts";
+import { confirm, holdBack, IN_STATE, type ReplyState, type STATUSES, states } from "./state-store.ts";
 
 export { type ReplyState, STATES, STATUSES } from "./state-store.ts";
 
@@ -73,6 +73,7 @@ export interface OutboxMessage
 /** Which of an agent's replies; an absent field matches any. */
 interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "turn">> {
   readonly contact?: ContactId;
+  readonly state?: ReplyState;
   /** Oldest first; newest first by default. */
   readonly oldest?: true;
   /** Also the agent's reports on turns that it began itself, which are for no contact. */
@@ -257,13 +258,14 @@ const REPLIES = `${ROWS} ${SENT}`;
 async function mail(
   tx: Tx,
   { org, agent }: AgentOwner,
-  { status, oldest, ownTurns, limit, after, ...rest }: MailWish,
+  { status, state, oldest, ownTurns, limit, after, ...rest }: MailWish,
 ): Promise<readonly OutboxMessage[]> {
   const chosen = (["contact", "thread", "turn"] as const).filter((column) => rest[column] !== undefined);
   const way = oldest ? "asc" : "desc";
   const where = [
     ownTurns ? `${ROWS} ${SAID}` : REPLIES,
     ...(status === undefined ? [] : [IN[status]]),
+    ...(state === undefined ? [] : [IN_STATE[state]]),
     ...chosen.map((column) => `${column} = ?`),
     ...(after ? [`(at, id) ${oldest ? ">" : "<"} (?, ?)`] : []),
   ];
