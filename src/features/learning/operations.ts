@@ -148,6 +148,7 @@ const digestNow = operation({
           ? `Version ${version} is active: ${because}.`
           : `Version ${version} waits: \`strata learning show ${version}${agentWords}\` shows it, \`strata learning approve ${version}${agentWords}\` makes it active.`,
   ],
+  faults: ({ outcome }) => (outcome === "refused" ? [new StrataError("text_refused", "nothing was proposed")] : []),
 });
 
 const rate = operation({

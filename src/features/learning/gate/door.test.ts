@@ -36,7 +36,9 @@ it("learning.try reads the fixtures that strata.yaml names, tries a text on them
   expect((await run("thread", "list", "--json")).out.trim()).toBe("[]");
   writeFileSync(join(folder, "fixtures.yaml"), fixture("{ mood: good }"));
   const refused = await run("learning", "try", "--file", "rules.md");
-  expect(refused).toMatchObject({ code: 4, err: expect.stringContaining("fixtures.yaml: fixtures.0.expects") });
+  expect(refused).toMatchObject({ code: 4, err: expect.stringContaining("fixtures.yaml:1:63 fixtures.0.expects: ") });
+  writeFileSync(join(folder, "fixtures.yaml"), fixture("{ omit: [discount] }"));
+  expect((await run("learning", "try", "--file", "rules.md")).err).toContain('"omit"; did you mean `omits`?');
   writeFileSync(join(folder, "strata.yaml"), CONFIG.replace("fixtures: fixtures.yaml", "judge: rehearsal"));
   expect((await run("lock")).err).toContain("`rehearsal` cannot");
 }, 60_000);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readYaml } from "../../../agents/index.ts";
-import { contactId, misfitSays, StrataError } from "../../../protocol/index.ts";
+import { contactId, misfitSays, StrataError, suggestion } from "../../../protocol/index.ts";
 import { CRITERIA } from "./criteria.ts";
 
 /** How many characters of a fixtures file are read. */
@@ -46,12 +46,17 @@ const FILE = z.strictObject({
 
 /** @throws StrataError `config_invalid` with the file, the place in it and what was expected */
 export function readFixtures(file: string, text: string): readonly Fixture[] {
-  const { value } = readYaml(file, text);
+  const { value, locate } = readYaml(file, text);
   const parsed = FILE.safeParse(value);
   if (parsed.success) return parsed.data.fixtures;
   const [issue] = parsed.error.issues;
-  const where = issue?.path.join(".") || "the file";
+  const path = (issue?.path ?? []).map((step) => (typeof step === "number" ? step : String(step)));
+  const wrong = issue?.code === "unrecognized_keys" ? issue.keys[0] : undefined;
+  const { line, column } = locate(wrong === undefined ? path : [...path, wrong], wrong !== undefined);
+  const where = path.length === 0 ? "the file" : path.join(".");
   const why = issue?.code === "custom" ? issue.message : issue && misfitSays(issue);
-  const message = `${file}: ${where}: ${why ?? "has another form"}; docs/learning.md shows what a fixture is`;
+  const known = path.at(-1) === "expects" ? CRITERIA : path.at(-2) === "fixtures" ? FIXTURE : FILE;
+  const near = wrong === undefined ? "" : suggestion(wrong, Object.keys(known.shape));
+  const message = `${file}:${line}:${column} ${where}: ${why ?? "has another form"}${near}; docs/learning.md shows what a fixture is`;
   throw new StrataError("config_invalid", message, { file });
 }

@@ -108,6 +108,7 @@ export const tryOperation: Operation = operation({
   run: ({ runtime }, { agent, text }, { actor, signal, progress }) =>
     runtime.use(LEARNING_API).tryLearning(actor, agent, text, { signal, progress }),
   show: (report, { style }) => reportLines(report, style),
+  faults: ({ passed }) => (passed ? [] : [new StrataError("text_refused", "the trial refused this text")]),
 });
 
 /** What a judge preferred, over all turns. */
