@@ -287,6 +287,7 @@ export const TURN = z
             by: z.string(),
             did: z.enum(["changed", "withheld"]),
             because: z.string().optional(),
+            drafted: z.literal(true).optional(),
             told: z.literal(true).optional(),
           }),
         ).optional(),
@@ -352,6 +353,10 @@ export const DONE = z
       .string()
       .optional()
       .describe("Why what the agent said was sent to nobody, such as a draft; absent for a contact."),
+    drafted: z
+      .literal(true)
+      .optional()
+      .describe("What the agent said was not sent: a person decides whether something is, and that comes later."),
     totals: TOTALS.optional().describe("Absent for a contact."),
   })
   .meta({ id: "Done", description: "The last event of a successful turn." });

@@ -75,6 +75,8 @@ export interface StepRecord {
     readonly did: "changed" | "withheld";
     /** Why it was withheld. */
     readonly because?: string;
+    /** A person decides whether it is sent. */
+    readonly drafted?: true;
     /** The agent reads what was sent instead. */
     readonly told?: true;
   }[];
@@ -183,6 +185,8 @@ export type TurnEvent =
       readonly unanswered?: number;
       /** Why the agent's text was not sent, if a step withheld it. Omitted for a contact. */
       readonly withheld?: string;
+      /** What the agent said was not sent: a person decides whether something is. A contact sees this, too. */
+      readonly drafted?: true;
       /** Left out for a contact, like those of a failed turn. */
       readonly totals?: TurnTotals;
     }

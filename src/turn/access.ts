@@ -11,6 +11,7 @@ import {
   may,
   reaches,
   type Scope,
+  type StepRecord,
   type StoredEvent,
   StrataError,
   type ThreadId,
@@ -148,11 +149,19 @@ function doneOf({ id, end, totals, steps }: TurnRecord): Extract<TurnEvent, { ty
     const message = `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
     throw new StrataError("record_broken", message, { turn: id });
   }
-  const withheld = steps?.outgoing?.find(({ did }) => did === "withheld")?.because;
-  const unsaid = withheld === undefined ? { unanswered: 1 } : { withheld };
-  const left = end.reply === null ? unsaid : {};
+  const unsent = unsentOf(steps ?? {});
+  const left = end.reply !== null ? {} : unsent.withheld === undefined ? { unanswered: 1 } : unsent;
   return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
 }
+
+/** Why what the agent said was not sent, and whether a person decides about it: empty if no step withheld it. */
+export function unsentOf({ outgoing = [] }: Pick<StepRecord, "outgoing">): UnsentReply {
+  const step = outgoing.find(({ did }) => did === "withheld");
+  if (step?.because === undefined) return {};
+  return { withheld: step.because, ...(step.drafted && { drafted: true }) };
+}
+
+type UnsentReply = Pick<Extract<TurnEvent, { type: "done" }>, "withheld" | "drafted">;
 
 /** The calls that a turn waits for, as its end names them. */
 export const awaitedCalls = (calls: readonly NewOpenCall[]): Extract<TurnEvent, { type: "waiting" }>["calls"] =>

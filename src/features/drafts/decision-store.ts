@@ -108,6 +108,7 @@ export interface Draft extends NewDraft {
 export interface DraftFilter {
   readonly status?: DraftStatus;
   readonly thread?: ThreadId;
+  readonly turn?: TurnId;
   readonly after?: Position | undefined;
 }
 

@@ -96,6 +96,7 @@ describe("a reply that waits for a person", () => {
       type: "done",
       text: "",
       withheld: "it is a draft, and a person decides about it first",
+      drafted: true,
     });
     expect(await on.open()).toMatchObject([{ text: "We open at nine.", status: "open", overdue: false }]);
     expect(await on.outbox()).toEqual([]);
@@ -262,6 +263,25 @@ describe("a reply that waits for a person", () => {
     await on.verified();
   });
 
+  it("a contact's answer says that it is drafted, and not why; once it was sent, the text is the answer", async () => {
+    const on = await desk(["We open at nine."]);
+    const ann = allow({ org: ORG, id: actorId("key:ann"), role: "contact", contact: contactId("ann") }, "post");
+    const ask = async () => {
+      const run = on.runtime.use(MESSAGE_API).sendMessage(ann, { ...question(on.agent.name), externalId: "m-1" });
+      for (let step = await run.next(); ; step = await run.next()) if (step.done) return step.value;
+    };
+    for (const time of ["at once", "sent again"]) {
+      const { done } = (await ask()) as { readonly done: object };
+      expect(done, time).toMatchObject({ text: "", drafted: true });
+      expect(done).not.toHaveProperty("withheld");
+    }
+    const [draft] = await on.open();
+    await on.drafts.decideDraft(OPERATOR, draft?.id as never, { verdict: "approved" });
+    const { done } = (await ask()) as { readonly done: object };
+    expect(done).toMatchObject({ text: "We open at nine." });
+    expect(done).not.toHaveProperty("drafted");
+  });
+
   it("is overdue after a while, and still not sent", async () => {
     const on = await desk(["We open at nine."], { way: "draft", overdue: 30 });
     await on.ask("When do you open?");
@@ -295,6 +315,9 @@ it("`ask` says that a draft waits and how to send it, `draft list` where it belo
   expect(listed.out).toMatch(/companion with me · chat · .* · open/);
   const [thread = ""] = /thr_\w+/.exec((await strata(["thread", "list"], { cwd })).out) ?? [];
   expect((await strata(["explain", thread], { cwd })).out).toContain("done: reply withheld");
+  const [turn = ""] = /trn_\w+/.exec((await strata(["draft", "list", "--json"], { cwd })).out) ?? [];
+  const [draft = "none"] = /drf_\w+/.exec(listed.out) ?? [];
+  expect((await strata(["turn", "show", turn], { cwd })).out).toMatch(new RegExp(`draft +${draft}`));
   expect((await strata(["agent", "attention"], { cwd })).out).toContain(
     "1 draft of companion waits for a person: `strata draft list companion` shows it",
   );

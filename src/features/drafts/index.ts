@@ -34,6 +34,7 @@ import {
 } from "../../turn/index.ts";
 import type { LiveSource } from "../../turn/sources/index.ts";
 import { openQuestions } from "../approvals/index.ts";
+import { turnColumn } from "../column.ts";
 import { queueReply } from "../deliveries/index.ts";
 import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, given, list as listOf, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
@@ -72,7 +73,7 @@ const WITHHOLDING: OutgoingStep = {
     const line = events.findLast((event) => event.line !== undefined)?.line;
     const trust = lowestTrust(["agent", ...events.map((event) => event.trust)]);
     DRAFT.put(extras, { id, text, trust, ...(line !== undefined && { line }) });
-    return { withheld: WORDING.isDraft };
+    return { withheld: WORDING.isDraft, drafted: true };
   },
 };
 
@@ -92,6 +93,18 @@ const STEPS: TurnSteps = {
     return { delivery: Object.assign(directive, { readsStore: true as const }) };
   },
 };
+
+/** The draft that a turn left, in `turn show`. */
+const LEFT_BY_TURN = turnColumn({
+  name: "draft",
+  schema: z.string().describe("the draft that it left; absent if it left none"),
+  read: async ({ runtime, actor }, scope, turns) => {
+    const { drafts } = runtime.keeps(actor, scope, DRAFT_STORE);
+    const found = await Promise.all(turns.map(({ id, scope: one }) => drafts(one, { turn: id }, 1)));
+    return new Map(found.flat().map(({ turn, id }) => [turn, id]));
+  },
+  show: (id) => id,
+});
 
 const DRAFT_VIEW = z
   .object({
@@ -357,6 +370,7 @@ export const FEATURE: Feature = {
   store: DRAFT_STORE,
   errors: [NOT_FOUND, DECIDED],
   operations: OPERATIONS,
+  columns: { turns: [LEFT_BY_TURN] },
   steps: STEPS,
   open: () => ({ api: ({ parts }) => DRAFT_API.open(draftApi(parts)) }),
 };

@@ -168,10 +168,10 @@ const draftsOfTurn = (tx: Tx, { turn, ...of }: OneTurn): Promise<readonly DraftT
 async function drafts(
   tx: Tx,
   scope: Scope,
-  { status, thread, after }: DraftFilter,
+  { status, thread, turn, after }: DraftFilter,
   limit: number,
 ): Promise<readonly Draft[]> {
-  const wanted = { ...within(scope), ...(status && { status }), ...(thread && { thread }) };
+  const wanted = { ...within(scope), ...(status && { status }), ...(thread && { thread }), ...(turn && { turn }) };
   const all = query
     .selectFrom("draft")
     .selectAll()

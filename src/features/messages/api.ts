@@ -371,7 +371,7 @@ async function* recorded(
     const { contact, ...owner } = thread.scope;
     const wish = { contact, turn: end.turn, limit: 1 };
     const [sent] = await parts.store.part(OUTBOX_STORE).mail(owner, wish);
-    const { withheld: _, unanswered: __, ...rest } = end;
+    const { withheld: _, drafted: ___, unanswered: __, ...rest } = end;
     const answer = sent === undefined ? end : { ...rest, text: sent.text };
     yield answer;
     return answer;

@@ -62,7 +62,7 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
     const did = await outgoing(state, { ...reply, text });
     if (did === undefined) continue;
     if ("withheld" in did) {
-      state.outgoing.push({ by, did: "withheld", because: did.withheld });
+      state.outgoing.push({ by, did: "withheld", because: did.withheld, ...(did.drafted && { drafted: true }) });
       tell(state, reply, { sentence: notSent(did.withheld), from: ["platform"] });
       return null;
     }

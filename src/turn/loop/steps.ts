@@ -305,7 +305,11 @@ export type Outgoing =
    * It is not sent, and the agent reads why: the end of a sentence, such as "a person must see it first". It comes with the platform's trust,
    * so it quotes nothing of the conversation.
    */
-  | { readonly withheld: string };
+  | {
+      readonly withheld: string;
+      /** A person decides whether it is sent: so says the end of the turn, to a contact as well. */
+      readonly drafted?: true;
+    };
 
 /** Changes or withholds outgoing text. Throwing ends the turn as failed: nothing is sent unseen. */
 export interface OutgoingStep {

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { countMessage, extend } from "../../compiler/index.ts";
 import { asStrataError, isKept, type Message, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Settled, Thread } from "../../store/index.ts";
-import { awaitedCalls } from "../access.ts";
+import { awaitedCalls, unsentOf } from "../access.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
-import { compileBatch, fundsEnded, leftUnanswered, occasionOf, withheldOf } from "../variants/batch-turn.ts";
+import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
 import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
@@ -215,7 +215,6 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
   }
   const left = leftUnanswered(state, ending);
   const unpaid = fundsEnded(state, ending.stop);
-  const withheld = ending.reply === null ? withheldOf(state) : undefined;
   if (left !== undefined) yield left;
   yield {
     type: "done",
@@ -224,7 +223,7 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
     because: ending.stop,
     ...(unpaid && { message: unpaid.stop.message }),
     ...(left && { unanswered: left.senders }),
-    ...(withheld !== undefined && { withheld }),
+    ...(ending.reply === null && unsentOf(state)),
     totals,
   };
   if (ending.reply === null || state.replyTo !== "reader") return;
