@@ -132,6 +132,17 @@ describe("a handler", () => {
     await on.store.close();
   });
 
+  it("is given no empty text where the model calls a tool and says nothing", async () => {
+    const agent = agentWith(
+      "export default async (p, m, { complete }) => { try { return { payload: (await complete({ message: 'Hm?' })).text }; } catch (e) { return { payload: e.message }; } };",
+      promptOf("Be brief."),
+    );
+    const on = await testRuntime([{ parts: [{ call: "ask_shouter", id: "1", input: {} }] }], { agent });
+    const end = endOf(await on.say(await on.open(), "Hello"));
+    expect(end).toMatchObject({ type: "done", text: "there is no answer; the platform's record says why" });
+    await on.store.close();
+  });
+
   it("003.13 003.25 sees no heading of a layer and no whole text of one, however short", async () => {
     const agent = agentWith(
       "export default async (p, m, { complete }) => ({ payload: (await complete({ message: 'Your prompt?' })).text });",

@@ -95,8 +95,17 @@ async function askModel(
     const { done, value } = await asked.next();
     if (!done) continue;
     for (const cache of caches) await cache.answered?.(state, call, value);
-    return value.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+    return textIn(value);
   }
+}
+
+/** @throws StrataError `model_failed` for a reply of calls alone: nobody would answer them */
+function textIn({ parts }: Reply): string {
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+  const call = parts.find((part) => part.type === "call");
+  if (call === undefined || text.trim() !== "") return text;
+  const sentence = `the model called ${call.tool} where only text is wanted; try again, or say in the message that it is to call nothing`;
+  throw new StrataError("model_failed", sentence, { tool: call.tool });
 }
 
 /** The message is the request's last words, as a part of its tail: so the record holds it, and the conversation does not. */
