@@ -58,7 +58,9 @@ export function limitReached(crossed: Crossed, now: number): StrataError {
     ...(subject.name !== "" && { name: subject.name }),
     ...(until !== undefined && { until, retryAfter }),
   };
-  const when = until === undefined ? "raise the limit in strata.yaml" : `try again at ${isoSecond(until)}`;
+  const next = until === undefined ? "raise the limit in strata.yaml" : `try again at ${isoSecond(until)}`;
+  // Whoever sends a message again without an `externalId` would have it answered twice.
+  const when = `${next}; a message that was sent is kept, and need not be sent again`;
   if (what === "calls")
     return LIMIT_REACHED.of(`${who} has used up its ${count(calls ?? 0, "model call")} a minute; ${when}`, details);
   const period = money === undefined || money.per === "ever" ? "" : ` a UTC ${money.per}`;
