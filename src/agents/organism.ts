@@ -156,7 +156,7 @@ const stub = ({
 }: Organism["listeners"][number]): string => `import type { HandlerFunction } from "strata/testing";
 
 /**
- * Answers for ${name}, without a model. Return \`{ payload }\` to respond,${peers.length === 0 ? "" : ` \`{ payload, to }\` to ask ${peers.join(" or ")},`} or nothing to end the conversation.
+ * Answers for ${name}, without a model. Return \`{ payload }\` to respond,${peers.length === 0 ? "" : ` \`{ payload, to }\` to ask ${peers.join(" or ")},`} or nothing to end the turn without a reply.
  * \`strata lock\` accepts a change.
  */
 const handle: HandlerFunction = (payload) => ({ payload });
@@ -223,6 +223,19 @@ export const PLACES_OF_KEYS: ReadonlyMap<string, string> = new Map([
   ...Object.keys(LISTENED).map((key) => [key, "listeners"] as const),
 ]);
 
+/** Keys of the seed that its file has no values to translate for, and what is written by hand in their place. */
+const BY_HAND: ReadonlyMap<string, string> = new Map([
+  [
+    "thread_scheduling",
+    "is not translated: write `turns: {chains: breadth}` in strata.yaml to run turns in order of arrival",
+  ],
+  [
+    "handler",
+    "is not translated: a listener without `prompt` gets handlers/NAME.ts, to which its code is moved by hand",
+  ],
+  ["payload_class", "is not translated: write the type and its schema as `payload` of the agent in strata.yaml"],
+]);
+
 /** What to do with a key that has no counterpart where it is. */
 function withoutPlace(path: Path): string {
   const keys = path.map(String);
@@ -234,6 +247,8 @@ function withoutPlace(path: Path): string {
   const place = PLACES_OF_KEYS.get(known ?? "");
   if (place !== undefined)
     return `\`${known}\` belongs below ${place === "listeners" ? "an entry of `listeners`" : `\`${place}\``}`;
+  const byHand = BY_HAND.get(keys.at(-1) ?? "");
+  if (byHand !== undefined) return byHand;
   return `nothing corresponds to it${didYouMean(keys.at(-1) ?? "", PLACES_OF_KEYS.keys()) || "; leave it out"}`;
 }
 

@@ -186,6 +186,14 @@ describe("strata init organism --from", () => {
     );
     expect(await wrong("name: shouter", "name: greeter")).toContain("the name of another listener");
   });
+
+  it("says what to write by hand for keys of the seed that it does not translate", async () => {
+    const { out } = await init(
+      SEED.replace("name: shouter", "name: shouter\n    handler: shout.py\n    payload_class: Shout"),
+    );
+    expect(out).toContain("its code is moved by hand");
+    expect(out).toContain("as `payload` of the agent");
+  });
 });
 
 it("003.35 `@listener` in the chat sends a message to that agent, on a thread of its own, if it is an entry", async () => {
