@@ -52,7 +52,9 @@ describe("limits", () => {
     const error = await on.say(cid, "three").catch((thrown) => thrown);
     expect(error).toMatchObject({ code: "limit_reached", details: { kind: "agent", what: "calls", retryAfter: 60 } });
     expect(error.traits).toMatchObject({ status: 429, retry: true });
-    expect(error.message).toContain("has used up its 2 model calls a minute; try again at 2026-11-21T09:31:00Z; a message that was sent is kept");
+    expect(error.message).toContain(
+      "has used up its 2 model calls a minute; try again at 2026-11-21T09:31:00Z; a message that was sent is kept",
+    );
     expect(on.sent).toHaveLength(2);
     on.time.at += MINUTE;
     expect(endOf(await collect(on.runtime.run(OPERATOR, cid)))).toMatchObject({ type: "done", text: "Three." });
