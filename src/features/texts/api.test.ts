@@ -276,6 +276,7 @@ describe("what waits for an operator", () => {
         proposed: [{ layer: "inbox", n: 1, parent: 0, inputs: "contact" }],
         edited: [],
         ownTurns: [],
+        contradicting: 0,
         displaced: 0,
         outdated: 0,
         passedOver: [],
