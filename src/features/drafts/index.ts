@@ -228,7 +228,7 @@ function draftLines(draft: DraftView, style: Style): readonly string[] {
   return [
     ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
     ...setIn(text, { first: "  ", more: "  " }, style),
-    ...(status === "edited" ? setIn(decided?.sent ?? "", { first: "  sent instead: ", more: "    " }, style) : []),
+    ...(status === "edited" ? setIn(decided?.sent ?? "", { first: "  sent instead: ", more: "  " }, style) : []),
     ...(decided?.note === undefined ? [] : setIn(decided.note, { first: "  note: ", more: "    " }, style)),
   ];
 }
