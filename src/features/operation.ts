@@ -56,7 +56,7 @@ export interface DoorCall {
   /** Aborted when the work must stop: the server ends, or the user pressed Ctrl-C. */
   readonly signal: AbortSignal;
   /** Shows how far long work has come; `share` is from 0 to 1. */
-  readonly progress: (text: string, share?: number) => void;
+  readonly progress: (text: string, share?: number | "planned") => void;
 }
 
 /** The actor of a call, and how it is kept informed. */

@@ -213,7 +213,7 @@ export {
   type UserPart,
   withoutReasoning,
 } from "./message.ts";
-export { joinFindings, type Misfit, misfitSays, misfitsIn } from "./misfit.ts";
+export { joinFindings, type Misfit, misfitSays } from "./misfit.ts";
 export {
   addUsage,
   billedUsage,

@@ -27,6 +27,7 @@ export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
 export { isStepCall } from "./loop/answer.ts";
 export { COMPLETE } from "./loop/ask-once.ts";
+export { misfitsIn } from "./loop/misfits-in.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export {
   agentAt,

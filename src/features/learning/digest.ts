@@ -54,7 +54,7 @@ export interface Digesting {
   readonly asked: "instruction" | "scheduled";
   readonly signal: AbortSignal;
   /** Told how far the trial goes and has come. */
-  readonly progress?: (message: string, share?: number) => void;
+  readonly progress?: (message: string, share?: number | "planned") => void;
 }
 
 /** The end of a digest: its turn, and why its text is not used. */

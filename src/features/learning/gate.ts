@@ -76,7 +76,7 @@ export const TRIED = new WeakMap<Store, { readonly text: string | undefined }>()
 /** The caller that follows a trial, and may end it. */
 export interface TrialFollowing {
   readonly signal: AbortSignal;
-  readonly progress: (message: string, share?: number) => void;
+  readonly progress: (message: string, share?: number | "planned") => void;
 }
 
 export interface TrialApi {

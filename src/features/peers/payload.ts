@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { KeyPlace } from "../../agents/index.ts";
-import { type Json, type JsonObject, joinFindings, type Misfit, misfitsIn } from "../../protocol/index.ts";
+import { type Json, type JsonObject, joinFindings, type Misfit } from "../../protocol/index.ts";
+import { misfitsIn } from "../../turn/index.ts";
 import { exampleOf } from "./example.ts";
 import { compileXsd } from "./xsd/compile-xsd.ts";
 

@@ -3,7 +3,6 @@ import {
   type Json,
   type JsonObject,
   joinFindings,
-  misfitsIn,
   ownKind,
   type Spoken,
   type StopReason,
@@ -16,6 +15,7 @@ import { isTooDear } from "../spending/reserve-call.ts";
 import { soleReply, unansweredOf } from "../variants/batch-turn.ts";
 import { answerAgain, misfit, NOT_JSON, TOO_DEEP, UNKNOWN_KEY } from "../wording.ts";
 import { limitReached } from "./calls.ts";
+import { misfitsIn } from "./misfits-in.ts";
 import { inWindow } from "./setup.ts";
 import type { Ending } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";

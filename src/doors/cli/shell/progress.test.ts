@@ -12,7 +12,7 @@ it("what is planned is shown at once, whole, and stays", () => {
   );
   const plan =
     "4 recorded turns, each answered with the new text and with none, and 0 fixtures: at most 8 answers and $5";
-  progress.show(plan, 0);
+  progress.show(plan, "planned");
   progress.show("1 of at most 8 answers", 1 / 8);
   progress.end();
   expect(String(stream.read())).toBe(`learning try: ${plan}\n`);

@@ -2,8 +2,8 @@ import type { Context } from "./context.ts";
 
 /** Progress on stderr: a line that rewrites itself in a terminal, elsewhere a line every few seconds. */
 export interface Progress {
-  /** `share` from 0 to 1 draws a bar. At 0, the text says what is planned: it is shown at once, and stays. */
-  readonly show: (text: string, share?: number) => void;
+  /** `share` from 0 to 1 draws a bar. What is `planned` is shown at once, and stays. */
+  readonly show: (text: string, share?: number | "planned") => void;
   /** Shows the final state, and removes the line in a terminal. */
   readonly end: () => void;
 }
@@ -28,7 +28,7 @@ export function showProgress({ terminal: { stderr }, note }: Context, title: str
   };
   return {
     show: (text, share) => {
-      if (share === 0) return note(`${title}: ${text}`);
+      if (share === "planned") return note(`${title}: ${text}`);
       const now = Date.now();
       skipped = () => draw(text, share);
       if (now - shown < every) return;

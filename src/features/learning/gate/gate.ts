@@ -29,7 +29,7 @@ export interface Trial extends Pick<Beside, "deps" | "actor" | "agent" | "signal
   readonly spendLimit?: SpendLimit;
   /** Compares the replies once it is decided whether the text passes. */
   readonly judge?: JudgePort | undefined;
-  readonly progress: (sentence: string, share?: number) => void;
+  readonly progress: (sentence: string, share?: number | "planned") => void;
 }
 
 /** A recorded turn with what was done in it. */
@@ -59,7 +59,7 @@ async function decide(trial: Trial, replies: Replies[]): Promise<{ report: GateR
   const calls = recorded.length * arms + fixtures.length * 2;
   const perMinute = trial.spendLimit?.callsPerMinute ?? Number.POSITIVE_INFINITY;
   const plan = { turns: recorded.length, fixtures: fixtures.length, arms, calls, dollars: limits.dollars, perMinute };
-  progress(planOf({ ...plan, judge: judge?.name }), 0);
+  progress(planOf({ ...plan, judge: judge?.name }), "planned");
   const spending = spendingOf(trial, calls);
   const met: GateReport["fixtures"][number][] = [];
   const turns: GateReport["turns"][number][] = [];

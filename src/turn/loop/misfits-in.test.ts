@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { joinFindings, misfitsIn } from "./misfit.ts";
+import { joinFindings } from "../../protocol/index.ts";
+import { misfitsIn } from "./misfits-in.ts";
 
 const SCHEMA = {
   type: "object",
