@@ -280,6 +280,13 @@ const isBusy = async ({ store }: Life, { thread }: Talk): Promise<boolean> =>
 const isWarned = async (life: Life, talk: Talk): Promise<boolean> =>
   talk.warned !== undefined && !(await isBusy(life, talk));
 
+/** Whether a warning is the last word on it, and there is still time. */
+async function hasWarning({ store, now }: Life, { thread, warned }: Talk): Promise<boolean> {
+  const last = thread && (await store.untaken(thread.scope, thread.id)).at(-1);
+  const at = last === undefined ? warned : last.kind === "warning" ? last.at : undefined;
+  return at !== undefined && at > now - RULES.grace * MINUTE;
+}
+
 /** The reference for whether a conversation is over. */
 const isOver = async (life: Life, talk: Talk): Promise<boolean> =>
   talk.warned !== undefined && life.now >= talk.warned + RULES.grace * MINUTE && (await isWarned(life, talk));
@@ -319,9 +326,12 @@ function opening(life: Life): Step {
     // Whatever waits for a turn or an answer stays open, however long; the time of the answer does not matter.
     const rests: Talk[] = [];
     let busy = 0;
-    for (const one of talks.filter((other) => other.agent === agent))
+    let isOneWarned = false;
+    for (const one of talks.filter((other) => other.agent === agent)) {
+      if (await hasWarning(life, one)) isOneWarned = true;
       if (await isBusy(life, one)) busy++;
-      else if (one.last > life.now - (RULES.ttl + RULES.grace) * MINUTE) rests.push(one);
+      else if (one.last > life.now - (RULES.ttl + RULES.grace) * MINUTE && !(await isOver(life, one))) rests.push(one);
+    }
     const isFull = busy + rests.length >= RULES.threads;
     const oldest = rests.toSorted(
       (a, b) => a.last - b.last || (String(a.thread?.id) < String(b.thread?.id) ? -1 : 1),
@@ -329,7 +339,8 @@ function opening(life: Life): Step {
     // If this is repeated, it was warned before.
     if (isFull && refused === undefined && oldest !== undefined) {
       const isLive = oldest.warned === undefined && !(await isIdle(life, oldest));
-      refused = isLive ? oldest : null;
+      // One at a time.
+      refused = isLive && !isOneWarned ? oldest : null;
     }
     await expected(`opening ${talk.key}`, isFull ? "buffer_full" : undefined, async () => {
       talk.thread = await runtime.open(OPERATOR, conversationOf(talk));
@@ -446,7 +457,8 @@ const warning =
         if (isFound !== (await isIdle(life, talk)))
           throw new Error(`${talk.key} is ${isFound ? "" : "not "}said to be idle`);
         if (!isFound) continue;
-        await runtime.use(PEER_API).warn(OPERATOR, talk.thread);
+        const { scope, id } = talk.thread;
+        await runtime.use(PEER_API).warn(OPERATOR, (await store.thread(scope, id)) ?? talk.thread);
         // The next program finds it warned.
         talk.last = life.now;
         if ((await store.untaken(talk.thread.scope, talk.thread.id)).length !== 1)
