@@ -6,6 +6,7 @@ import {
   type Agent,
   contactId,
   type EventId,
+  type PayloadPart,
   type Request,
   toolName,
   trusted,
@@ -45,9 +46,10 @@ function retracting({
   time,
   sent,
 }: Pick<Awaited<ReturnType<typeof testRuntime>>, "runtime" | "store" | "time" | "sent">) {
-  const post = async (thread: Thread, text: string): Promise<EventId> => {
+  const post = async (thread: Thread, text: string, payload?: PayloadPart): Promise<EventId> => {
     time.at += 60_000;
-    const [event] = await runtime.post(OPERATOR, thread, [message(text, time.at)]);
+    const said = message(text, time.at);
+    const [event] = await runtime.post(OPERATOR, thread, [payload ? { ...said, content: [payload] } : said]);
     if (event === undefined) throw new Error("nothing was posted");
     return event.id;
   };
@@ -139,7 +141,7 @@ onEachDatabase("what a retraction reaches", [...(await allParts()), EVERYTHING],
 
   it("28.9 what an agent that was called gave on of it: the caller's reply that repeats it goes", async () => {
     const on = await organism(
-      GREETER.replace("entry: [greeter]", "entry: [greeter, shouter]"),
+      GREETER.replace("entry: [greeter]", "entry: [greeter, shouter]").replace("maxLength: 40", "maxLength: 60"),
       {
         greeter: [asks("shouter", { name: "Ann" }), `I hear that ${SECRET}`, "Aye."],
         shouter: ["NOTED.", `HELLO! ${SECRET}`],
@@ -148,7 +150,7 @@ onEachDatabase("what a retraction reaches", [...(await allParts()), EVERYTHING],
     );
     const with_ = retracting(on);
     const direct = await on.open("shouter");
-    const id = await with_.post(direct, SECRET);
+    const id = await with_.post(direct, "", { type: "payload", payloadType: "Greeting", payload: { name: SECRET } });
     await collect(on.runtime.follow(OPERATOR, direct));
     const thread = await on.open();
     await with_.post(thread, "What does the shouter know?");
