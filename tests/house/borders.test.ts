@@ -3,9 +3,9 @@ import { z } from "zod";
 import { readFiles } from "../../checks/files.ts";
 import { allOperations, FEATURES } from "../../src/app/entry/features.ts";
 import type { Feature } from "../../src/features/index.ts";
-import { contactId, type Json, type Tainted, type Tool } from "../../src/protocol/index.ts";
+import { agentName, contactId, type Json, type Tainted, type Tool } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
-import { sampleAgent } from "../../src/turn/index.contract.ts";
+import { sampleAgent, testRuntime } from "../../src/turn/index.contract.ts";
 
 /** What crosses each feature's border, as a person has reviewed it. */
 const REVIEWED = readFiles((path) => /^(tests\/house|src\/features\/[\w-]+)\/borders\.txt$/.test(path))
@@ -21,6 +21,7 @@ const LOADED = await Promise.all(FEATURES.map(async ({ name, load }) => [name, a
 const HOST = "docs.example.org";
 const NAMING = sampleAgent({
   fetch: { allow: [HOST], post: [HOST], bytes: 1_000_000, seconds: 20, redirects: 5 },
+  assistant: { members: { ann: { agents: [agentName("companion")] } }, operations: [] },
 });
 const SCOPE = { org: NAMING.org, agent: NAMING.name, contact: contactId("ann") };
 const inputOf = ({ schema }: Tool): Json =>
@@ -29,7 +30,7 @@ const inputOf = ({ schema }: Tool): Json =>
       .array(z.string())
       .default([])
       .parse(schema.input["required"])
-      .map((key) => [key, `https://${HOST}/`]),
+      .map((key) => [key, key === "agent" ? "companion" : `https://${HOST}/`]),
   );
 
 /** What becomes of its call in a tainted turn. */
@@ -60,9 +61,12 @@ function borderOf(
   return rows.length === 0 ? [`${name} nothing`] : rows;
 }
 
+/** Nothing runs here, but a call is asked for only where its member reaches. */
+const WORLD = Object.assign(Object.create(null), { runtime: (await testRuntime([], { agent: NAMING })).runtime });
+
 /** What such a tool does, for each operation that is one: said once where it is the same. */
 function operationRows(family: NonNullable<Feature["operationTools"]>): readonly string[] {
-  const { prefix, tool } = family({ list: OPERATIONS, world: () => expect.fail("nothing runs here") });
+  const { prefix, tool } = family({ list: OPERATIONS, world: () => WORLD });
   const offered = OPERATIONS.flatMap(({ name }) => {
     try {
       return [tool(name.replace(".", "_"))];
