@@ -91,7 +91,7 @@ export async function threadNamed(
 
 /**
  * How many threads of the agent, not opened by other agents, have had something happen since then, or wait for a turn or an answer;
- * and of those that wait for nothing, the one on which nothing has happened for the longest time.
+ * and of those that wait for nothing and were not warned last, the one on which nothing has happened for the longest time.
  */
 export async function liveThreads(
   tx: Tx,
@@ -106,7 +106,10 @@ export async function liveThreads(
     .where("last_activity", ">", since);
   const counted = await tx.first(recent.select((eb) => eb.fn.countAll<number>().as("n")));
   const busy = await tx.first(plain<{ readonly n: number }>(BUSY_BEFORE, org, agent, org, agent, org, agent, since));
-  const resting = recent.where("holder", "is", null).where(sql<boolean>`not exists (${sql.raw(WAITING)})`);
+  const resting = recent
+    .where("holder", "is", null)
+    .where(sql<boolean>`not exists (${sql.raw(WAITING)})`)
+    .where(sql<boolean>`not exists (${sql.raw(WARNED_LAST)})`);
   const row = await tx.first(resting.selectAll().orderBy("last_activity").orderBy("id").limit(1));
   return { count: Number(counted?.n ?? 0) + Number(busy?.n ?? 0), ...(row && { oldest: toThread(row) }) };
 }
@@ -125,6 +128,13 @@ export async function warnedThreads(
   );
   return { open: Number(row?.open ?? 0), over: Number(row?.over ?? 0) };
 }
+
+/** A warning after which nothing has come. */
+const WARNED_LAST = `select 1 from event as warned where warned.org = thread.org and warned.agent = thread.agent
+  and warned.contact = thread.contact and warned.thread = thread.id and warned.kind = 'warning'
+  and not exists (select 1 from event as later where later.org = warned.org and later.agent = warned.agent
+    and later.contact = warned.contact and later.thread = warned.thread and later.seq > warned.seq
+    and later.status != 'withdrawn')`;
 
 const WARNED = `select sum(case when event.at > ? then 1 else 0 end) as open,
   sum(case when event.at <= ? and event.status != 'pending' then 1 else 0 end) as over
