@@ -224,4 +224,9 @@ export const SHARED: readonly Migration[] = [
     name: "warnings by time",
     statements: ["create index event_warning on event (org, agent, at) where kind = 'warning'"],
   },
+  {
+    number: 49,
+    name: "warnings by thread",
+    statements: ["create index event_warned on event (org, agent, contact, thread, seq) where kind = 'warning'"],
+  },
 ];

@@ -115,8 +115,8 @@ export async function liveThreads(
 }
 
 /**
- * Threads on which nothing has come after a warning of the platform: `open` if it came later than `before`, else `over`, unless it still
- * waits for its turn. Only warnings later than `since` count.
+ * Threads on which nothing has come after a warning of the platform: `open` if it came later than `before`; else `over`, unless it still
+ * waits for its turn, or nothing has happened since `since`.
  */
 export async function warnedThreads(
   tx: Tx,
@@ -124,26 +124,28 @@ export async function warnedThreads(
   { since, before }: { readonly since: number; readonly before: number },
 ): Promise<{ readonly open: number; readonly over: number }> {
   const row = await tx.first(
-    plain<{ readonly open: number; readonly over: number }>(WARNED, before, before, org, agent, since),
+    plain<{ readonly open: number; readonly over: number }>(WARNED, org, agent, before, org, agent, since, before),
   );
   return { open: Number(row?.open ?? 0), over: Number(row?.over ?? 0) };
 }
 
-/** A warning after which nothing has come. */
+/** A warning after which nothing has come, of a thread in the query around it. */
 const WARNED_LAST = `select 1 from event as warned where warned.org = thread.org and warned.agent = thread.agent
   and warned.contact = thread.contact and warned.thread = thread.id and warned.kind = 'warning'
   and not exists (select 1 from event as later where later.org = warned.org and later.agent = warned.agent
     and later.contact = warned.contact and later.thread = warned.thread and later.seq > warned.seq
     and later.status != 'withdrawn')`;
 
-const WARNED = `select sum(case when event.at > ? then 1 else 0 end) as open,
-  sum(case when event.at <= ? and event.status != 'pending' then 1 else 0 end) as over
-  from event join thread on thread.org = event.org and thread.agent = event.agent and thread.contact = event.contact
-    and thread.id = event.thread and thread.caller_call is null and thread.erased_link is null
-  where event.org = ? and event.agent = ? and event.kind = 'warning' and event.at > ?
-  and not exists (select 1 from event as later where later.org = event.org and later.agent = event.agent
-    and later.contact = event.contact and later.thread = event.thread and later.seq > event.seq
-    and later.status != 'withdrawn')`;
+const OWN = "thread.caller_call is null and thread.erased_link is null";
+
+/** The first by its warnings, for it may have been warned long after it was last active; the second by thread, for its turn may have come late. */
+const WARNED = `select
+  (select count(*) from event join thread on thread.org = event.org and thread.agent = event.agent
+      and thread.contact = event.contact and thread.id = event.thread and ${OWN}
+    where event.org = ? and event.agent = ? and event.kind = 'warning' and event.at > ?
+    and exists (${WARNED_LAST} and warned.seq = event.seq)) as open,
+  (select count(*) from thread where thread.org = ? and thread.agent = ? and thread.last_activity > ? and ${OWN}
+    and exists (${WARNED_LAST} and warned.at <= ? and warned.status != 'pending')) as over`;
 
 /** By what waits, not by thread: those that are over are many. */
 const BUSY_BEFORE = `select count(*) as n from thread
