@@ -16,6 +16,8 @@ export default defineConfig({
     setupFiles: "checks/properties.ts",
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What is waited for comes at once on a quiet machine, and on a busy one it comes.
+    expect: { poll: { timeout: 20_000 } },
     // One more than there are cores: for a third of the time a test waits for PostgreSQL, for a program that it started, or for a timer.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowestFirst },

@@ -293,12 +293,13 @@ describe("strata chat in a terminal", () => {
   });
 
   it("stops the running turn with Ctrl-C, and leaves with it at the prompt", async () => {
-    const silent = await provider(() => {});
+    const asked = Promise.withResolvers<void>();
+    const silent = await provider(() => asked.resolve());
     const person = atTerminal(["chat", "companion"], { cwd: project(silent.edit), env: silent.env });
     await person.sees("me › ");
     person.press("hello\r");
     // The provider never answers; nothing but the stop can end this turn.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await asked.promise;
     person.press("\u0003");
     await person.sees("the turn was cancelled; its messages keep waiting");
     person.press("/quit\r");

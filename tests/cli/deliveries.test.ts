@@ -74,7 +74,7 @@ describe("strata start", () => {
     await unread(cwd, ["companion"], env);
     const server = serving(["start", "--port", "0"], { cwd, env });
     const listed = async (): Promise<string> => (await strata(["outbox", "list", "--json"], { cwd, env })).out;
-    await expect.poll(listed, { timeout: 10_000, interval: 25 }).not.toContain('"waiting"');
+    await expect.poll(listed, { interval: 25 }).not.toContain('"waiting"');
     expect(await server.stop()).toMatchObject({ code: 0 });
 
     const [{ headers, body } = { headers: {}, body: {} }, ...more] = taken;

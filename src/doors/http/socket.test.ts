@@ -110,7 +110,7 @@ describe("over a socket", () => {
     goOn();
     const scope = { org: stand.operator.org, agent: agentName("companion"), contact: contactId("ann") };
     const said = () => replies(stand.store, scope);
-    await vi.waitFor(async () => expect(await said()).toHaveLength(1));
+    await expect.poll(said).toHaveLength(1);
     // The answer was not read when it was given: it counts as said, and as delivered only once a client asks for it.
     expect(await said()).toMatchObject([{ status: "waiting", text: "Hello there, Annie" }]);
     const again = await (await post(stand, "wait")).json();
@@ -152,7 +152,7 @@ describe("over a socket", () => {
     const stand = await open([{ parts: [{ text: "Hel" }], end: "hang" }]);
     const response = await post(stand, "stream");
     const text = response.text();
-    await vi.waitUntil(() => stand.sent.length === 1);
+    await expect.poll(() => stand.sent.length).toBe(1);
     await stand.close();
     expect(eventsOf(await text).at(-1)).toMatchObject({ type: "failed", data: { error: { code: "turn_cancelled" } } });
     await expect(fetch(`${stand.url}/health`)).rejects.toThrow();
@@ -179,7 +179,7 @@ describe("over a socket", () => {
   it("closing cancels what has not ended by then: no turn is left running, and its message waits", async () => {
     const stand = await open([{ parts: [{ text: "Hel" }], end: "hang" }]);
     const answer = post(stand, "wait");
-    await vi.waitUntil(() => stand.sent.length === 1);
+    await expect.poll(() => stand.sent.length).toBe(1);
     await stand.close(100);
     expect((await answer).status).toBe(499);
     const id = threadId(stand.thread);

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { type Agent, type Layer, layerId } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
 import { type AccountParts, openAccounts } from "./accounts.ts";
@@ -104,7 +104,7 @@ describe("the account of an agent", () => {
     const read = Promise.withResolvers<bigint>();
     const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });
     const sentence = told(on);
-    await vi.waitFor(() => expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_000]));
+    await expect.poll(() => waits.map(({ milliseconds }) => milliseconds)).toEqual([2_000]);
     read.resolve(3n * ETHER);
     expect(await sentence).toMatch(/^3\.000000 in its native coin/);
   });
@@ -130,7 +130,7 @@ describe("the account of an agent", () => {
     const read = Promise.withResolvers<bigint>();
     const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });
     const asked = on.runtime.use(LIFE_API).life(OPERATOR, on.owner.agent, { wait: 5_000 });
-    await vi.waitFor(() => expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([5_000]));
+    await expect.poll(() => waits.map(({ milliseconds }) => milliseconds)).toEqual([5_000]);
     read.resolve(3n * ETHER);
     expect((await asked).vitals.native?.wei).toBe(3n * ETHER);
   });

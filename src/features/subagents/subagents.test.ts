@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
 import { styleOf } from "../../print/index.ts";
@@ -532,7 +532,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     await killed.runtime.post(OPERATOR, thread, [event]);
     const program = new AbortController();
     const running = collect(killed.runtime.follow(OPERATOR, thread, { signal: program.signal }));
-    await vi.waitFor(() => expect(killed.acted).toEqual(["look for ever"]));
+    await expect.poll(() => killed.acted).toEqual(["look for ever"]);
     const next = await calling(["Line 3 is wrong.", "Done."], { left: killed.store });
     await collect(next.runtime.follow(OPERATOR, thread));
     const [peer] = await next.peers(thread);

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
 import { automaton, LOOP } from "../../features/texts/index.contract.ts";
@@ -94,6 +94,6 @@ it("a file that a call puts in place while its contact is erased is deleted, als
     if (isLeft) await turn;
     go.resolve();
     await Promise.all([turn, written.promise]);
-    await vi.waitFor(() => expect([...files]).toEqual([]));
+    await expect.poll(() => [...files]).toEqual([]);
   }
 });
