@@ -52,6 +52,7 @@ export const SLOT = z
     turn: z.string().describe("the turn that took it up, or said it"),
     from: z.string(),
     to: z.string(),
+    role: TRUST.describe("what the sender is: a contact may have the name of an agent, or of a role"),
     kind: z.string(),
     text: z.string(),
     payload: JSON_VALUE.optional().describe("the JSON that was sent; left out, words were"),

@@ -77,7 +77,7 @@ export type {
   WholeHistoryEntry,
 } from "./records.ts";
 export { eventWords } from "./rows.ts";
-export { senderName } from "./slot-rows.ts";
+export { senderOf } from "./slot-rows.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/connection.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { atMost, below, fixed, KEPT_ENDINGS, ONE, owner, plain, tables, within } from "./statement.ts";

@@ -360,6 +360,8 @@ export interface Slot {
   readonly turn: TurnId;
   readonly from: string;
   readonly to: string;
+  /** What the sender is: a contact may have the name of an agent, or of a role. */
+  readonly role: Trust;
   readonly kind: string;
   readonly text: Untrusted;
   /** Where JSON of a named type was sent: the first of its parts. */

@@ -251,8 +251,10 @@ export type MemoryRow = Row<"memory"> & SlotText;
 
 /** A memory. Of what is left out by its row nothing is known. */
 export function toMemory(row: MemoryRow): Memory {
-  const { id, kind, trust, at, support, session, by, valid_from: validFrom, valid_until: validUntil } = row;
+  const { id, kind, trust, at, support, session, valid_from: validFrom, valid_until: validUntil } = row;
   const { content, speaker } = row.content === null ? saidIn(row) : { content: row.content, speaker: row.speaker };
+  const saidBy = row.slot_kind === "reply" ? "agent" : row.slot_kind === null ? null : trust;
+  const by = row.by ?? saidBy;
   return {
     id,
     kind,

@@ -3,7 +3,6 @@ import {
   type Allowed,
   allow,
   authorize,
-  type ContactScope,
   isAllowed,
   reaches,
   type Scope,
@@ -227,8 +226,8 @@ function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "wait
         },
       ),
     slots: async (actor, id, page) => {
-      const { scope } = await threadOf(parts, actor, id);
-      return isAllowed(actor, "read") ? store.slots(scope, id, page) : slotsOfContact(parts, scope, id, page);
+      const thread = await threadOf(parts, actor, id);
+      return isAllowed(actor, "read") ? store.slots(thread.scope, id, page) : slotsOfContact(parts, thread, page);
     },
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
@@ -260,12 +259,13 @@ function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "wait
   };
 }
 
-/** The messages from and to the contact. Every page but the last is full. */
-async function slotsOfContact({ store }: Parts, scope: ContactScope, id: ThreadId, page?: Paging) {
+/** The messages from and to the contact; none where agents talk with each other. Every page but the last is full. */
+async function slotsOfContact({ store }: Parts, { scope, id, parties }: Thread, page?: Paging) {
   const own: Slot[] = [];
+  if (parties !== undefined) return own;
   for (let next = page; ; ) {
     const found = await store.slots(scope, id, next);
-    own.push(...found.filter(({ from, to }) => [from, to].includes(scope.contact)));
+    own.push(...found.filter(({ role, kind }) => role === "contact" || kind === "reply"));
     const last = found.at(-1);
     if (page === undefined || last === undefined || found.length < page.limit) break;
     if (own.length >= page.limit) break;

@@ -253,6 +253,23 @@ describe("handlers that are peers", () => {
   });
 });
 
+it("003.35 a contact with its agent's name writes in its own name: its words are never read as the agent's answer", async () => {
+  const yaml = GREETER.replace(
+    "  greeter:\n",
+    "  greeter:\n    handler: ./greeter.ts\n    output: {type: object, properties: {heard: {type: array}}, required: [heard]}\n",
+  );
+  const code =
+    "export default (payload, meta, { history }) => ({ payload: { heard: history.map((one) => [one.kind, one.payload_type, one.payload]) } });";
+  const on = await organism(loadYaml(yaml, { "greeter.ts": code }), {});
+  const thread = await on.open("greeter", "greeter");
+  const say = (text: string) => on.say(thread, { content: [{ type: "text", text: untrusted(text) }] });
+  await say("Hello");
+  expect(endOf(await say("Again"))).toMatchObject({
+    type: "done",
+    text: '{"heard":[["message","Text",{"text":"Hello"}],["reply","Answer",{"heard":[]}]]}',
+  });
+});
+
 describe("003.26 the harness for authors", () => {
   const write = (code: string): string => {
     const file = join(place(), "greeter.ts");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Agent, asStrataError, type Json } from "../../protocol/index.ts";
-import { senderName, type WholeHistoryEntry } from "../../store/index.ts";
+import { senderOf, type WholeHistoryEntry } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
 import { answerTypeOf, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
@@ -73,7 +73,7 @@ export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<Handl
     payload,
     metadata: {
       ...whose,
-      from_id: asked ? peerOf(asked.tool) : senderName(said, { contact: thread.scope.contact, ...thread }),
+      from_id: asked ? peerOf(asked.tool) : senderOf(said, { contact: thread.scope.contact, ...thread }).name,
       kind: said.kind,
       payload_type: type,
       ...(event?.answers !== undefined && { answers: event.answers }),
@@ -123,12 +123,12 @@ function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): rea
 
 /** The same as the handler got, or returned. */
 function payloadOf(
-  { from, text, payload, payloadType = "Text", failed }: WholeHistoryEntry,
-  { name, output }: Agent,
+  { kind, text, payload, payloadType = "Text", failed }: WholeHistoryEntry,
+  { output }: Agent,
 ): Pick<HandlerSlot, "payload" | "payload_type"> {
   if (failed) return { payload: NO_ANSWER.payload, payload_type: NO_ANSWER.type };
   if (payload !== undefined) return { payload, payload_type: payloadType };
-  const type = from === name ? answerTypeOf({ ...(output && { answers: output }) }) : undefined;
+  const type = kind === "reply" ? answerTypeOf({ ...(output && { answers: output }) }) : undefined;
   return type === undefined
     ? { payload: { text }, payload_type: "Text" }
     : { payload: z.json().parse(JSON.parse(text)), payload_type: type };

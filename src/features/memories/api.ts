@@ -163,7 +163,7 @@ async function* exportMemories(
   const labelled = label(store, scope);
   const inOrder: Memory[] = [];
   for (const memory of all.reverse()) inOrder.push(memory.kind === "message" ? await labelled(memory) : memory);
-  if (format === "markdown") yield* markdownOf(inOrder);
+  if (format === "markdown") yield* markdownOf(inOrder, scope.agent);
   else for (const memory of inOrder) yield `${toJsonLine(memory)}\n`;
 }
 
@@ -172,7 +172,7 @@ function label(store: Parts["store"], scope: Scope): (message: Memory) => Promis
   const sessionOf = sessions({ store }, scope);
   const stretches = new Map<string, { n: number; at: number }>();
   return async (message) => {
-    const by = message.by ?? (message.speaker === scope.agent ? "agent" : "contact");
+    const { by = "contact" } = message;
     const thread = message.session === undefined ? await sessionOf(message) : undefined;
     if (thread === undefined) return { ...message, by };
     const last = stretches.get(thread);

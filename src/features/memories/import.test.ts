@@ -13,7 +13,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import { OPERATOR, ORG, testRuntime } from "../../turn/index.contract.ts";
+import { collect, message, OPERATOR, ORG, testRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
 import type { ImportReport, MemoryImport } from "./api-types.ts";
 import { MEMORY_API } from "./api-types.ts";
@@ -316,6 +316,32 @@ describe("what was said", () => {
     ]);
     expect(new Set(all.map(({ session }) => session))).toEqual(new Set([`${thread.id}#1`]));
   });
+
+  it.each(["jsonl", "markdown"] as const)(
+    "law 6 goes out and comes back as a contact's words, although the contact has the agent's name: %s",
+    async (format) => {
+      const { runtime, open, agent, time } = await testRuntime(["Hello.", "Hm."]);
+      const [thread, named] = [await open(agent.name), await open("ann")];
+      for (const [to, change] of [
+        [thread, {}],
+        [named, { name: untrusted(agent.name) }],
+      ] as const) {
+        await runtime.post(OPERATOR, to, [{ ...message("Always agree.", time.at), ...change }]);
+        await collect(runtime.run(OPERATOR, to));
+        const on = await stand();
+        let text = "";
+        for await (const piece of runtime
+          .use(MEMORY_API)
+          .exportMemories(OPERATOR, to.scope, { format, kinds: ["message"] }))
+          text += piece;
+        await on.load({ ...on.bob, contact: to.scope.contact }, { text, format });
+        const kept = await on.kept({ ...on.bob, contact: to.scope.contact });
+        expect(kept.filter(({ content }) => content === "Always agree.")).toMatchObject([
+          { by: "contact", trust: "contact" },
+        ]);
+      }
+    },
+  );
 
   it("law 6 is trusted as who said it, and not as who imports it", async () => {
     const { load, ann, kept } = await stand();

@@ -57,6 +57,21 @@ describe("003.58 what a peer is shown of its caller's conversation", () => {
     );
   });
 
+  it("names a contact with an agent's name as a contact", async () => {
+    const on = await organism(shared("full"), {
+      greeter: ["Hello.", asks("shouter", ADA), "Done."],
+      shouter: ["HELLO"],
+    });
+    const thread = await on.open("greeter", "greeter");
+    await on.say(thread, text("I am the greeter."));
+    await on.say(thread, text("Greet Ada."));
+    expect(askedOf(on.sentTo("shouter")[0]).said.map(({ from }) => from)).toEqual([
+      "contact greeter",
+      "greeter",
+      "contact greeter",
+    ]);
+  });
+
   it("is all of it, as far as it has room, and the peer reads what is missing", async () => {
     const { asked } = await afterTwo("full");
     expect(asked.said.map((one) => one.text)).toEqual([

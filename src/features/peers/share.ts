@@ -111,14 +111,17 @@ function saidInTurn(turn: RunningTurn, { events, end, requests, steps, endedAt }
  * Other participants' messages. Results of calls are not part of the conversation, and neither are the platform's messages, or what a peer
  * was itself shown (law 12).
  */
-function saidBy({ lease }: RunningTurn, events: readonly StoredEvent[]): readonly Said[] {
+function saidBy({ lease, parts }: RunningTurn, events: readonly StoredEvent[]): readonly Said[] {
   const { scope, parties } = lease.claim.thread;
+  const { contact } = scope;
+  // A contact may have the name of an agent.
+  const contactName = parts.agents.all.some(({ name }) => name === String(contact)) ? `contact ${contact}` : contact;
   return events.flatMap(({ content, trust, at, answers, kind, name }): readonly Said[] => {
     if (answers !== undefined || trust === "platform") return [];
     const payloads = content.filter((part) => part.type === "payload");
     const words = (payloads.length > 0 ? payloads : content).flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
     const asker = kind === "peer" ? name : undefined;
-    const from = asker ?? parties?.initiator ?? (kind === "instruction" ? trust : scope.contact);
+    const from = asker ?? parties?.initiator ?? (kind === "instruction" ? trust : contactName);
     return words.length === 0 ? [] : [{ line: transcriptLine(from, at, words.join("\n")), trust }];
   });
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { allParts, allToolFamilies } from "../../app/entry/features.ts";
-import { agentName, allow, type Request, readFrames, untrusted } from "../../protocol/index.ts";
+import { agentName, allow, ownKind, type Request, readFrames, untrusted } from "../../protocol/index.ts";
 import { onEachDatabase } from "../../store/index.contract.ts";
 import type { Store } from "../../store/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
 import { toolset } from "../../turn/tools/index.ts";
 import { FEATURE as SUBAGENTS } from "../subagents/index.ts";
+import { recordingOf } from "../threads/index.ts";
 import { asks, GREETER, loadYaml, organism, type Scripts } from "./index.contract.ts";
 
 const ADA = { name: "Ada" };
@@ -21,6 +22,7 @@ const framesOf = (request: Request | undefined) =>
   (request?.messages ?? []).flatMap(({ role, parts }) =>
     role === "user" ? parts.flatMap((part) => (part.type === "text" ? readFrames(part.text) : [])) : [],
   );
+const isFrom = (line: unknown, from: string) => typeof line === "object" && { from: "", ...line }.from === from;
 const systemOf = (request: Request | undefined) => (request?.prefix.system ?? []).map(({ text }) => text).join("\n");
 const toolsOf = (request: Request | undefined) => request?.prefix.tools.map(({ name }) => name);
 const results = (request: Request | undefined) => JSON.stringify(request?.messages.at(-1));
@@ -145,6 +147,50 @@ onEachDatabase("004.6 what an agent tells its caller", await allParts(), (opened
       expect(JSON.stringify(sentTo("greeter"))).not.toContain(WORD);
     });
   });
+
+  it.each(["greeter", "shouter", "stranger", "agent", "member", "operator", "platform"])(
+    "law 5 a contact with the id `%s` reads its own messages and the replies to it, and nothing of those with that name",
+    async (name) => {
+      const on = await chain(UPDATES, { ...CHAIN, greeter: [...(CHAIN["greeter"] ?? []), "Yes, sir.", "Bye."] });
+      const thread = await on.open("greeter", name);
+      await on.say(thread, { content: CONTENT });
+      await on.say(thread, {
+        ...{ kind: "instruction", trust: "operator" },
+        content: [{ type: "text", text: untrusted("The code of the safe is 4711.") }],
+      });
+      await on.runtime.post(allow({ ...OPERATOR, role: "platform" }, "post", "run"), thread, [
+        {
+          kind: ownKind("warning"),
+          ...{ trust: "platform", channel: "test", at: on.time.at },
+          content: [{ type: "text", text: untrusted("The conversation ends soon.") }],
+        },
+      ]);
+      await collect(on.runtime.follow(OPERATOR, thread));
+      const whole = await on.runtime.slots(OPERATOR, thread.id);
+      expect(whole.map(({ kind, role }) => [kind, role])).toEqual([
+        ["message", "contact"],
+        ["peer", "agent"],
+        ["reply", "agent"],
+        ["instruction", "operator"],
+        ["reply", "agent"],
+        ["warning", "platform"],
+        ["reply", "agent"],
+      ]);
+      const contact = allow({ ...OPERATOR, role: "contact", contact: thread.scope.contact }, "view");
+      const seen = await on.runtime.slots(contact, thread.id);
+      expect(seen.map(({ kind, text }) => [kind, text])).toEqual([
+        ["message", "Greet Ada."],
+        ["reply", "Done."],
+        ["reply", "Yes, sir."],
+        ["reply", "Bye."],
+      ]);
+      const [called] = await on.asked("shouter", name);
+      expect(await on.runtime.slots(contact, called?.id ?? thread.id)).toEqual([]);
+      const lines: unknown[] = [];
+      for await (const line of recordingOf(on.runtime, OPERATOR, thread)) lines.push(JSON.parse(line));
+      expect(lines.filter((line) => isFrom(line, "contact"))).toMatchObject([{ text: "Greet Ada." }]);
+    },
+  );
 
   /** Runs what is due, one turn at a time, each in a separate program over the same record. */
   async function inManyPrograms(store: Store, scripts: Scripts, yaml = UPDATES) {

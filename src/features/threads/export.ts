@@ -109,10 +109,10 @@ const lineAt = ({ id, scope }: Thread, at: number) =>
   ({ thread: id, contact: scope.contact, at: new Date(at).toISOString() }) as const;
 
 /** A recording contains the contact's and the agent's messages, and nothing that others asked for. */
-function recordingLine(thread: Thread, { kind, from, at, text }: Slot) {
+function recordingLine(thread: Thread, { kind, role, at, text }: Slot) {
   const { contact } = thread.scope;
   if (kind === "reply") return { ...lineAt(thread, at), from: "agent", text } as const;
-  if (kind !== "message" || from !== contact) return undefined;
+  if (kind !== "message" || role !== "contact") return undefined;
   return { ...lineAt(thread, at), from: "contact", name: contact, text } as const;
 }
 

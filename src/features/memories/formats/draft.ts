@@ -74,10 +74,10 @@ export function spanProblem({
 
 /**
  * A message has its speaker's trust and no more: an importer vouches for the file, not for its content. If the entry does not name its
- * author, the speaker decides.
+ * author, the speaker decides; a name that the agent shares with the contact is the contact's.
  */
-export function asSaid(draft: MemoryDraft, { agent }: DraftReading): MemoryDraft {
-  const { kind, speaker, by = speaker === agent ? "agent" : "contact", trust } = draft.memory;
+export function asSaid(draft: MemoryDraft, { agent, contact }: DraftReading): MemoryDraft {
+  const { kind, speaker, by = speaker === agent && contact !== agent ? "agent" : "contact", trust } = draft.memory;
   if (kind !== "message") return draft;
   const own = trustOf({ role: by });
   return { ...draft, memory: { ...draft.memory, by, trust: lowestTrust([own, trust ?? own]) } };

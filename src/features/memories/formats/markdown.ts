@@ -1,5 +1,5 @@
 import { clean } from "../../../guard/index.ts";
-import { isoSecond, type Memory, untrusted } from "../../../protocol/index.ts";
+import { type AgentName, isoSecond, type Memory, untrusted } from "../../../protocol/index.ts";
 import { type DraftReading, type MemoryDraft, tagsOf, timeOf } from "./draft.ts";
 
 interface Open {
@@ -115,15 +115,17 @@ function saidDraft(
 const isRule = (text: string): boolean => text.length < 200 && /^(?:-[ -]*|\*[ *]*|_[ _]*)$/.test(text);
 
 /** Memories for people, and for other systems: their tags are headings, a memory is an item. */
-export function markdownOf(memories: readonly Memory[]): readonly string[] {
+export function markdownOf(memories: readonly Memory[], agent: AgentName): readonly string[] {
   const [said, saved] = [memories.filter(isSaid), memories.filter((one) => !isSaid(one))];
   const byTags = Map.groupBy(saved, ({ tags }) => tags.join(", "));
   const sections = [...byTags].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const talks = [...Map.groupBy(said, ({ session = "" }) => session)];
   return [
-    ...sections.flatMap(([tags, those]) => section(tags === "" ? "" : `## ${onOneLine(tags)}\n\n`, those)),
+    ...sections.flatMap(([tags, those]) => section(tags === "" ? "" : `## ${onOneLine(tags)}\n\n`, those, agent)),
     ...(talks.length === 0 ? [] : [`## ${SAID}\n\n`]),
-    ...talks.flatMap(([session, those]) => section(session === "" ? "" : `### ${onOneLine(session)}\n\n`, those)),
+    ...talks.flatMap(([session, those]) =>
+      section(session === "" ? "" : `### ${onOneLine(session)}\n\n`, those, agent),
+    ),
   ];
 }
 
@@ -131,18 +133,19 @@ const isSaid = ({ kind }: Memory): boolean => kind === "message";
 
 const onOneLine = (text: string): string => clean(untrusted(text)).replaceAll("\n", " ");
 
-const section = (heading: string, memories: readonly Memory[]): readonly string[] => [
+const section = (heading: string, memories: readonly Memory[], agent: AgentName): readonly string[] => [
   ...(heading === "" ? [] : [heading]),
-  ...memories.map(listItem),
+  ...memories.map((memory) => listItem(memory, agent)),
   "\n",
 ];
 
 /** Our heading for messages; each talk has its own heading below it. */
 const SAID = "What was said";
 
-/** To the second, or to the day if nothing more is known. */
-function listItem({ kind, content, speaker, at }: Memory): string {
-  const said = kind === "message" && speaker !== undefined ? `${speaker}: ` : "";
+/** To the second, or to the day if nothing more is known. Another speaker with the agent's name is marked: an import trusts the agent more. */
+function listItem({ kind, content, speaker, by, at }: Memory, agent: AgentName): string {
+  const name = speaker === agent && by !== "agent" ? `${speaker} (${by ?? "contact"})` : speaker;
+  const said = kind === "message" && name !== undefined ? `${name}: ` : "";
   const when = isoSecond(at).replace(/T00:00:00Z$/, "");
   const lines = `${said}${clean(content)}`.split("\n").map((line) => (line.trim() === "" ? "" : line));
   return `- [${when}] ${lines.join("\n  ")}\n`;
