@@ -212,7 +212,7 @@ const SAYS = {
 
 function writeRenamed(was: string, agent: string, changes: readonly LockChange[]): string {
   const same = changes.some((change) => change.agent === agent) ? "nearly the same texts" : "the same texts";
-  return `agent ${visible(agent)} has ${same} as the lock has for ${visible(was)}: another name. What the record holds of ${visible(was)} stays under that name; \`strata doctor\` says how to reach it`;
+  return `agent ${visible(agent)} has ${same} as the lock has for ${visible(was)}: another name. What the record holds of ${visible(was)} stays under that name until \`strata agent rename ${visible(was)} ${visible(agent)}\`, which works as long as nothing is kept of ${visible(agent)}`;
 }
 
 function writeChange({ agent, layer, change, diff }: LockChange): string {

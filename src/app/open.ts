@@ -94,6 +94,8 @@ export interface App {
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
+  /** The agents of which anything is kept, declared or not. */
+  readonly keptAgents: Store["keptAgents"];
   /** Every thread that is held, and whether its holder still lives; unknown for another machine. */
   readonly leases: (org: OrgId) => Promise<readonly (HeldThread & { readonly alive: boolean })[]>;
   /** Why no turn can be committed any more, in a sentence. Undefined if all is well. */
@@ -243,6 +245,7 @@ function joined(options: PlacedOptions, joining: Joining): App {
     head: (org) => store.head(org),
     verify: (org, anchor) => store.verify(org, anchor),
     organizations: () => store.organizations(),
+    keptAgents: (org) => store.keptAgents(org),
     leases: async (org) =>
       (await store.leases(org)).map((lease) => ({
         ...lease,

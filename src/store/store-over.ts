@@ -3,7 +3,7 @@ import { acts, noteAct } from "./agent/acts.ts";
 import { decideText, editText, moveText } from "./agent/edit-texts.ts";
 import { inbox, inboxCount, unanswered } from "./agent/mail.ts";
 import { proposalCounts, proposals } from "./agent/proposals.ts";
-import { renameAgent } from "./agent/rename-agent.ts";
+import { keptAgents, renameAgent } from "./agent/rename-agent.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
 import { allWrites } from "./core-writes.ts";
@@ -150,6 +150,7 @@ function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: Known
     saveAgentVersion: writing(saveAgentVersion),
     agentVersion: reading(agentVersion),
     lastVersions: reading(lastVersions),
+    keptAgents: reading(keptAgents),
     renameAgent: writing(renameAgent),
     openThread: writing(openThread),
     moveThread: writing(moveThread),

@@ -77,6 +77,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   ): Promise<{ readonly rows: readonly ContactRow[]; readonly next?: ContactCursor }>;
   /** The same contact under agents that were called for it, at whatever depth: the questions they were asked are the contact's words. */
   calledFrom(scope: ContactScope): Promise<readonly ContactScope[]>;
+  /** Those of which anything is kept, declared or not. */
+  keptAgents(org: OrgId): Promise<readonly AgentName[]>;
   /**
    * Gives all that is kept of an agent to another name, in one transaction; the chain says so.
    * @throws StrataError `agent_not_found`, `invalid_input` where the new name has a record, `thread_busy`

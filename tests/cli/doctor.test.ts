@@ -38,6 +38,20 @@ describe("strata doctor", () => {
     expect(err).toContain('there is no agent "companion" in home; it is no longer declared');
   });
 
+  it("25.15 names an agent of which only memories are kept, with no conversation, and how a renamed one gets them", async () => {
+    const cwd = project();
+    await strata(["memory", "save", "Tea is good.", "companion"], { cwd });
+    const file = join(cwd, "strata.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("  companion:", "  helper:"));
+    await strata(["lock"], { cwd });
+    const { check } = await doctor(cwd);
+    expect(check.get("former")).toMatchObject({ state: "warn" });
+    expect(check.get("former")?.message).toContain("`strata agent rename companion helper`");
+    expect(await strata(["agent", "rename", "companion", "helper"], { cwd })).toMatchObject({ code: 0 });
+    expect((await strata(["memory", "list", "helper"], { cwd })).out).toContain("Tea is good");
+    expect((await doctor(cwd)).check.has("former")).toBe(false);
+  });
+
   it("finds an empty folder fit, says what is missing, and makes nothing in it", async () => {
     const cwd = place();
     const { code, out, err } = await strata(["doctor"], { cwd });

@@ -18,7 +18,7 @@ async function renamed() {
 describe("25.15 strata agent rename", () => {
   it("gives the new name what the old one had, after which conversations go on and nothing is left behind", async () => {
     const { run } = await renamed();
-    expect((await run("doctor")).out).toContain("strata agent rename OLD NEW");
+    expect((await run("doctor")).out).toContain("strata agent rename companion assistant");
     const done = await run("agent rename companion");
     expect(done).toMatchObject({ code: 0, out: "All that was kept of companion is now kept of assistant.\n" });
     expect((await run("memory search bicycle")).out).toContain("green");

@@ -1,4 +1,4 @@
-import { type Actor, type AgentName, doneBy, StrataError } from "../../protocol/index.ts";
+import { type Actor, type AgentName, doneBy, type OrgId, StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import type { MemoryScope } from "../memory/memory-scope.ts";
 import { reindexScope } from "../memory/reindex.ts";
@@ -53,6 +53,19 @@ export async function renameAgent(tx: Tx, { org, agent: was }: AgentOwner, renam
   const row = { org, agent, was, role, by_id, at };
   await tx.run(insert("agent_rename", { ...row, link: (await append(tx, org, renameLink(row))).seq }));
 }
+
+/** The agents of an organization of which anything is kept, whether or not they have had a conversation. */
+export async function keptAgents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> {
+  const tables = await tx.column(plain<string>(OF_AGENTS[tx.dialect]));
+  const found = await inOrder(tables, (table) => tx.column(plain<AgentName>(namesIn(table), org, org)));
+  return [...new Set(found.flat())].filter((name) => name !== "").sort();
+}
+
+/** Steps from one name to the next in the index, where `distinct` would read every row. */
+const namesIn = (table: string): string => `with recursive kept (agent) as (
+  select min(agent) from "${table}" where org = ?
+  union all select (select min(agent) from "${table}" where org = ? and agent > kept.agent) from kept where agent is not null)
+  select agent from kept where agent is not null`;
 
 /** The tables with rows of agents, asked of the schema, so that none is ever forgotten. */
 const OF_AGENTS = {

@@ -5,6 +5,7 @@ import {
   actorId,
   agentName,
   callId,
+  orgId,
   type PlannedWrite,
   SELF,
   toolName,
@@ -16,6 +17,7 @@ import {
   edited,
   exchange,
   NOW,
+  newMemory,
   nextCall,
   type OpenStore,
   OWNER,
@@ -88,6 +90,20 @@ function renamed(openStore: OpenStore): void {
       expect(await problems(store, OWNER.org)).toEqual([]);
       if (called) await exchange(store, called, "Go on.", responding());
       expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("is found among the agents of which anything is kept, also where that is no conversation", async () => {
+      const store = await openStore();
+      expect(await store.keptAgents(OWNER.org)).toEqual([]);
+      await store.saveMemory({ ...OWNER, agent: agentName("quiet"), contact: null }, newMemory(), remembered("Tea"));
+      await open(store);
+      await store.noteAct(
+        { ...OWNER, agent: agentName("acted") },
+        { actor: OPERATOR, what: "layers", about: "all", at: NOW },
+      );
+      expect(await store.keptAgents(OWNER.org)).toEqual(["acted", OWNER.agent, "quiet"].sort());
+      expect(await store.keptAgents(orgId("others"))).toEqual([]);
       await store.close();
     });
 

@@ -20,7 +20,7 @@ import { MEMORY_API } from "../../../features/memories/index.ts";
 import { badSkillLine, SKILL_API } from "../../../features/skills/index.ts";
 import { TEXT_API } from "../../../features/texts/index.ts";
 import { count } from "../../../print/index.ts";
-import { type Agent, asStrataError, type CacheUse, isCoreError } from "../../../protocol/index.ts";
+import { type Agent, type AgentName, asStrataError, type CacheUse, isCoreError } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/teller.ts";
 import { type Check, dataFolder, node, type Outcome, ok, timeZones, warn } from "./doctor-machine.ts";
 
@@ -77,7 +77,8 @@ async function checkAgents(place: CheckedProject, unread: string | undefined): P
       checks.push(await check("attention", () => attention(app)));
       const reading = app.runtime.agents(app.operator).filter(hasFiles);
       if (reading.length > 0) checks.push(await check("files", () => files(app, reading)));
-      if (app.runtime.formerAgents(app.operator).length > 0) checks.push(await check("former", () => former(app)));
+      const kept = await app.keptAgents(app.operator.org);
+      if (formerNames(app, kept).length > 0) checks.push(await check("former", () => former(app, kept)));
       const handled = app.runtime.agents(app.operator).filter(({ handler }) => handler !== undefined);
       if (handled.length > 0) checks.push(await check("handlers", () => handlers(app, handled)));
       if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
@@ -341,14 +342,25 @@ async function accounts(app: App): Promise<Outcome> {
   );
 }
 
-/** Agents that were renamed or removed: their conversations and memories are in the record under the name that they had. */
-function former({ runtime, operator }: App): Outcome {
-  const lines = runtime.formerAgents(operator).map(({ name }) => {
-    const shows = `\`strata thread list ${name}\`, \`strata memory list ${name}\` and \`strata export ${name}\` show it`;
-    return `${name} is no longer declared, and the record still holds its data: ${shows}`;
+/** Agents that were renamed or removed. */
+function formerNames({ runtime, operator }: App, kept: readonly AgentName[]): readonly AgentName[] {
+  const declared = runtime.agents(operator).map(({ name }) => name);
+  return kept.filter((name) => !declared.includes(name));
+}
+
+/** What they had is in the record under the names of then. Lists show it of those that have had a conversation. */
+function former(app: App, kept: readonly AgentName[]): Outcome {
+  const { runtime, operator } = app;
+  const shown = runtime.formerAgents(operator).map(({ name }) => name);
+  const names = formerNames(app, kept);
+  const lines = names.map((name) => {
+    const shows = `: \`strata thread list ${name}\`, \`strata memory list ${name}\` and \`strata export ${name}\` show it`;
+    return `${name} is no longer declared, and the record still holds its data${shown.includes(name) ? shows : ""}`;
   });
-  const next = "`strata agent rename OLD NEW` gives all of it to a renamed agent.";
-  return warn([...lines, next].join("\n"));
+  // Only an agent of which nothing is kept can take a record.
+  const free = runtime.agents(operator).filter(({ name }) => !kept.includes(name));
+  const [was = "OLD", now = "NEW"] = names.length === 1 && free.length === 1 ? [names[0], free[0]?.name] : [];
+  return warn([...lines, `\`strata agent rename ${was} ${now}\` gives all of it to a renamed agent.`].join("\n"));
 }
 
 /** The most keys that are counted. */
