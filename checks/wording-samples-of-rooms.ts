@@ -120,8 +120,9 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
     tookTooLong: [[5]],
   },
   "turn/sources": {
-    allowed: [["10 tool calls", "5 model calls"]],
-    leftNow: [["9 tool calls", "4 model calls"]],
+    allowed: [[10, 5]],
+    leftNow: [[1, 4]],
+    callsAllowed: [[3]],
     onlyTools: [[["read", "recall"]]],
     callsLeft: [
       ["fetch", 0],

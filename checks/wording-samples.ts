@@ -93,7 +93,18 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     ],
   },
   "features/runtime": { limits: [[32, 8]], limit: [["update_prompt_layer", 1]] },
-  "features/life": { waited: [[1], [2]] },
+  "features/life": {
+    waited: [[1], [2]],
+    balanceLine: [[0.0123], [4.2051]],
+    runwayLine: [[0.4], [1], [31.9]],
+    nativeLine: [
+      ["1.234567", 0],
+      ["1.234567", 60_000],
+      ["1.234567", 120_000],
+      ["1.234567", 7_200_000],
+      ["1.234567", 172_800_000],
+    ],
+  },
   "features/schedules": { waited: [[1], [2]] },
   "features/memories": {
     notSaved: [["the text contains a frame from your prompt; restate only what is new."]],
@@ -104,7 +115,10 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     savedBefore: [[OLD, 3]],
     notForgotten: [[`${OLD} was saved by the operator; ask a person to change it.`]],
     willBeForgotten: [[OLD]],
-    noSuchMemory: [[OLD, "this contact", "memory_search"]],
+    noSuchMemory: [
+      [OLD, false, "memory_search"],
+      [OLD, true, "recall"],
+    ],
     replacedAlready: [[OLD, NEW]],
     isMessage: [[OLD]],
     savedByPerson: [[OLD, "operator"]],
@@ -250,6 +264,11 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     forMember: [
       ["Ann Miller", "Owner"],
       ["Ann Miller", undefined],
+    ],
+    writeIn: [["German"]],
+    openingHours: [
+      ["Europe/Berlin", ["Monday 09:00-18:00", "2026-12-24 closed"]],
+      ["UTC", []],
     ],
     openUntil: [["18:00 today"]],
     closedUntil: [["09:00 on Monday, 2026-11-30"]],

@@ -26,9 +26,9 @@ const holdsSentences = ({ path, text }: SourceFile): boolean =>
 async function roomText({ path, text }: SourceFile): Promise<string> {
   const room = path.replace(/^src\/|\/[^/]*$/g, "");
   const module: unknown = await import(pathToFileURL(join(ROOT, path)).href);
-  const { WORDING, ...exports } = z.record(z.string(), z.unknown()).parse({ ...Object(module) });
-  const values = path.endsWith("/wording.ts") ? exports : WORDING;
-  const inOrder = Object.entries({ ...Object(values) }).toSorted(
+  const exports = z.record(z.string(), z.unknown()).parse({ ...Object(module) });
+  const values = path.endsWith("/wording.ts") ? exports : { WORDING: exports["WORDING"] };
+  const inOrder = Object.entries(values).toSorted(
     ([one], [other]) => text.indexOf(`const ${one} =`) - text.indexOf(`const ${other} =`),
   );
   return [`# ${room}`, "", ...new Set(sentencesIn(room, "", Object.fromEntries(inOrder)))].join("\n");
@@ -68,18 +68,86 @@ async function toolsText(): Promise<string> {
 const GIVE_TO_MODELS =
   /^(?:answered|answeredAs|edited|failed|failure|refusal|refused|refusedAs|replying|trusted|untrusted|NotFetched)$/;
 
+/** Of these, what is given may be others' words: looked at is only what is written in the call itself. */
+const QUOTES = /^(?:failed|failure|untrusted)$/;
+
+/** What these take is read by people and programs. */
+const FOR_PEOPLE = /^(?:StrataError|describe)$/;
+
 /** Sentences for models that stand elsewhere than in a file of sentences, where the list does not show them. */
 export function strayWording(files: readonly SourceFile[] = sources()): readonly string[] {
   return files.filter((file) => !holdsSentences(file)).flatMap(straysIn);
 }
 
+const isSentence = ({ text }: Token): boolean => /^["'`}].*[a-z]{2} [a-z]{2}/s.test(text);
+
 function straysIn({ path, text }: SourceFile): readonly string[] {
-  const code = tokens(text).filter(({ kind }) => kind !== "comment");
-  return code.flatMap(({ kind, text: name, line }, at) => {
-    if (kind !== "word" || !GIVE_TO_MODELS.test(name) || code[at + 1]?.text !== "(") return [];
-    const stray = argumentsAt(code, at + 1).find((token) => /^["'`}].*[a-z]{2} [a-z]{2}/s.test(token.text));
-    return stray === undefined ? [] : [`${path}:${line}: ${stray.text} is for models; put it into the wording.ts here`];
+  const all = declarationsIn(tokens(text).filter(({ kind }) => kind !== "comment"));
+  const strays = all.flatMap((own) =>
+    own.code.flatMap(({ kind, text: name }, at) => {
+      if (kind !== "word" || !GIVE_TO_MODELS.test(name) || own.code[at + 1]?.text !== "(") return [];
+      const given = argumentsAt(own.code, at + 1);
+      return (QUOTES.test(name) ? given : [...given, ...madeOf(given, own, all)]).filter(isSentence);
+    }),
+  );
+  return [...new Set(strays)].map(
+    (stray) => `${path}:${stray.line}: ${stray.text} is for models; put it into the wording.ts here`,
+  );
+}
+
+/** A declaration at the top of a file. */
+interface Declaration {
+  readonly name: string;
+  readonly code: readonly Token[];
+}
+
+function declarationsIn(code: readonly Token[]): readonly Declaration[] {
+  const starts = [0];
+  let depth = 0;
+  code.forEach(({ kind, text }, at) => {
+    if (at > 0 && depth === 0 && kind === "word" && /^(?:class|const|function|import|interface|type)$/.test(text))
+      starts.push(at);
+    if (kind === "punct") depth += nesting(text);
   });
+  return starts.map((from, i) => ({
+    name: code.slice(from + 1, from + 3).find(({ kind }) => kind === "word")?.text ?? "",
+    code: code.slice(from, starts[i + 1]),
+  }));
+}
+
+const nesting = (text: string): number => (/^[([{]$/.test(text) ? 1 : /^[)\]}]$/.test(text) ? -1 : 0);
+
+/** The code of all that a value is made of in its file: constants beside it, and what they name in turn. */
+function madeOf(
+  value: readonly Token[],
+  own: Declaration,
+  all: readonly Declaration[],
+  seen = new Set<string>(),
+): readonly Token[] {
+  const code = withoutSentencesForPeople(value);
+  return code.flatMap(({ kind, text: name }, at) => {
+    if (kind !== "word" || code[at - 1]?.text === "." || code[at + 1]?.text === ":" || seen.has(name)) return [];
+    seen.add(name);
+    const other = all.find((one) => one.name === name);
+    const found = withoutSentencesForPeople(other?.code ?? constantIn(own.code, name));
+    return [...found, ...madeOf(found, other ?? own, all, seen)];
+  });
+}
+
+function withoutSentencesForPeople(code: readonly Token[]): readonly Token[] {
+  const skipped = new Set(code.flatMap(({ text }, at) => (FOR_PEOPLE.test(text) ? argumentsAt(code, at + 1) : [])));
+  return code.filter((token) => !skipped.has(token));
+}
+
+/** What a constant inside a declaration is given. */
+function constantIn(code: readonly Token[], name: string): readonly Token[] {
+  const from = code.findIndex(({ text }, at) => text === name && code[at - 1]?.text === "const");
+  let depth = 0;
+  const end = code.findIndex(({ kind, text }, at) => {
+    if (at > from && kind === "punct") depth += nesting(text);
+    return at > from && depth === 0 && text === ";";
+  });
+  return from < 0 ? [] : code.slice(from + 1, end);
 }
 
 /** What stands between the parenthesis at this place and its end. */

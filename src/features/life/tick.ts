@@ -14,18 +14,10 @@ import { keepVersion } from "../../turn/index.ts";
 import { ownerOf } from "./credits.ts";
 import { type LifeParts, recordState } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
+import { OCCASION, waited } from "./wording.ts";
 
 /** The channel of an agent's own turns. */
 const TICK = "tick";
-
-/** The occasion of such a turn, in the platform's words only. */
-export const WORDING = {
-  occasion:
-    "You started this turn yourself; it is not about a message. Follow your layers, then report what you did in one sentence.",
-  /** For an agent without a layer that says it. The sentence is stored, so it says when that was so. */
-  waited: (messages: number): string =>
-    `When it began, ${messages === 1 ? "1 message was waiting for a turn of its" : `${messages} messages were waiting for turns of their`} own; this turn answers nobody.`,
-} as const;
 
 /** How one of its own turns is run. `due`: which one it is, so that several programs post it only once. */
 interface Ticking {
@@ -43,7 +35,7 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
   if (!(await parts.store.isDue(thread.scope, thread.id))) {
     const at = parts.clock.recorded();
     const waiting = await waitingFor(parts, agent);
-    const message = waiting === 0 ? WORDING.occasion : `${WORDING.occasion} ${WORDING.waited(waiting)}`;
+    const message = waiting === 0 ? OCCASION : `${OCCASION} ${waited(waiting)}`;
     const occasion = {
       id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
       kind: "scheduled",

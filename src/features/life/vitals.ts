@@ -2,6 +2,7 @@ import { type Agent, isoSecond, type LayerContent, trusted, type Vitals } from "
 import { creditsOf, ownerOf, runwayOf, tierOf } from "./credits.ts";
 import { type LifeParts, standingOf } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
+import { balanceLine, nativeLine, runwayLine } from "./wording.ts";
 
 /** Of the time that a source may take, the share that an account's server is waited for: the rest of the vitals is never late for it. */
 const PATIENCE = 0.5;
@@ -76,20 +77,14 @@ const minuteOf = (at: number): number => Math.floor(at / 60_000);
 
 function moneyLines({ balance, runway }: Vitals): readonly string[] {
   return [
-    ...(balance === undefined ? [] : [`balance: ${balance.toFixed(balance < 1 ? 4 : 2)} US dollars`]),
-    ...(runway === undefined ? [] : [`runway: ${hours(runway)}`]),
+    ...(balance === undefined ? [] : [balanceLine(balance)]),
+    ...(runway === undefined ? [] : [runwayLine(runway)]),
   ];
-}
-
-function hours(runway: number): string {
-  if (runway < 1) return "less than 1 hour";
-  return Math.floor(runway) === 1 ? "1 hour" : `${Math.floor(runway)} hours`;
 }
 
 function walletLines({ wallet, native, at }: Vitals): readonly string[] {
   if (wallet === undefined) return [];
-  const balance = native && `${coins(native.wei)} in its native coin, read ${ago(at - native.at)}`;
-  return [`wallet: ${wallet}`, ...(balance === undefined ? [] : [`native balance: ${balance}`])];
+  return [`wallet: ${wallet}`, ...(native === undefined ? [] : [nativeLine(coins(native.wei), at - native.at)])];
 }
 
 const WEI = 10n ** 18n;
@@ -98,13 +93,4 @@ const WEI = 10n ** 18n;
 function coins(wei: bigint): string {
   const decimals = String((wei % WEI) / 10n ** 12n).padStart(6, "0");
   return `${wei / WEI}.${decimals}`;
-}
-
-/** To the minute, and to the hour or day for older times, so that the text stays the same for a while. */
-function ago(milliseconds: number): string {
-  const minutes = Math.floor(milliseconds / 60_000);
-  if (minutes < 1) return "less than a minute ago";
-  if (minutes < 120) return minutes === 1 ? "1 minute ago" : `${minutes} minutes ago`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`;
 }

@@ -128,8 +128,7 @@ async function whyKept(
 ): Promise<string | undefined> {
   const home = memoryScope(scope);
   const memory = await store.memory(home, id);
-  const whose = home.contact === null ? "your own" : "this contact";
-  if (memory === undefined) return noSuchMemory(id, whose, search);
+  if (memory === undefined) return noSuchMemory(id, home.contact === null, search);
   if (memory.supersededBy !== undefined) return replacedAlready(id, memory.supersededBy.memory);
   if (memory.kind === "message") return isMessage(id);
   const by = memory.by ?? "agent";

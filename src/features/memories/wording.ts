@@ -20,9 +20,9 @@ export const savedBefore = (id: string, times: number): string =>
 export const notForgotten = (because: string): string => `Not forgotten: ${because}`;
 export const willBeForgotten = (id: string): string => `${id} will be forgotten when this turn ends.`;
 
-/** Why a memory may not be replaced or forgotten. `whose` is "your own" or "this contact". */
-export const noSuchMemory = (id: string, whose: string, search: string): string =>
-  `there is no memory ${id} of ${whose}; ${search} shows their ids.`;
+/** Why a memory may not be replaced or forgotten. */
+export const noSuchMemory = (id: string, isOwn: boolean, search: string): string =>
+  `there is no memory ${id} of ${isOwn ? "your own" : "this contact"}; ${search} shows their ids.`;
 export const replacedAlready = (id: string, by: string): string => `${by} has already replaced ${id}.`;
 export const isMessage = (id: string): string =>
   `${id} is a stored message and cannot be changed; save what is true now instead.`;

@@ -9,7 +9,19 @@ import {
 import { civilAt, isoDay, nextDay, timeAt } from "./civil.ts";
 import type { Line, Member, StoredBusiness } from "./config.ts";
 import { DAYS, openingAt } from "./hours.ts";
-import { closedUntil, DISCLOSURE, forMember, onBehalf, onLine, openUntil, WORDING, whileClosed } from "./wording.ts";
+import {
+  closedUntil,
+  DISCLOSURE,
+  forMember,
+  LABELS,
+  onBehalf,
+  onLine,
+  openingHours,
+  openUntil,
+  WORDING,
+  whileClosed,
+  writeIn,
+} from "./wording.ts";
 
 /** The member for whom an agent writes: of the line that was written to, or its own. */
 export function memberFor({ business, represents }: Agent, line?: Line): Member | undefined {
@@ -41,15 +53,15 @@ export function identityText(agent: Agent, business: StoredBusiness): Trusted {
     onBehalf(name),
     description,
     member && forMember(member.name, member.title),
-    member?.language && `Write in ${member.language} unless the contact uses another language.`,
-    services && `Services: ${services.join("; ")}`,
+    member?.language && writeIn(member.language),
+    services && `${LABELS.services}: ${services.join("; ")}`,
     contacts &&
-      `Contact: ${Object.entries(contacts)
+      `${LABELS.contact}: ${Object.entries(contacts)
         .map(([kind, value]) => `${kind} ${value}`)
         .join("; ")}`,
-    address && `Address: ${address}`,
-    languages && `Languages: ${languages.join(", ")}`,
-    hours && `Opening hours (${timezone ?? "UTC"}): ${[...week, ...dates].join("; ") || "none"}`,
+    address && `${LABELS.address}: ${address}`,
+    languages && `${LABELS.languages}: ${languages.join(", ")}`,
+    hours && openingHours(timezone ?? "UTC", [...week, ...dates]),
     DISCLOSURE[agent.disclosure ?? "asked"],
     ...(compliance ?? []).map((rule) => `- ${rule}`),
   ];

@@ -15,6 +15,11 @@ export const DISCLOSURE = {
 export const onBehalf = (business: string): string => `You write on behalf of ${business}.`;
 export const forMember = (name: string, title: string | undefined): string =>
   `Your point of contact there is ${name}${title === undefined ? "" : ` (${title})`}.`;
+export const writeIn = (language: string): string => `Write in ${language} unless the contact uses another language.`;
+/** What begins the lines about the business. */
+export const LABELS = { services: "Services", contact: "Contact", address: "Address", languages: "Languages" } as const;
+export const openingHours = (timezone: string, times: readonly string[]): string =>
+  `Opening hours (${timezone}): ${times.join("; ") || "none"}`;
 export const openUntil = (time: string): string => `The business is open now, until ${time}.`;
 export const closedUntil = (time: string): string => `The business is closed now. It opens again at ${time}.`;
 export const whileClosed = (words: string): string => `While it is closed, tell contacts: ${words}`;

@@ -10,7 +10,17 @@ import {
 } from "../../protocol/index.ts";
 import type { GatherContext, Timer, ToolAllowance, TurnProgress } from "./context.ts";
 import { own } from "./own.ts";
-import { allowed, callsLeft, clockLine, leftNow, NO_TOOLS, onlyTools, onlyWhile, SOURCE_FAILED } from "./wording.ts";
+import {
+  allowed,
+  callsAllowed,
+  callsLeft,
+  clockLine,
+  leftNow,
+  NO_TOOLS,
+  onlyTools,
+  onlyWhile,
+  SOURCE_FAILED,
+} from "./wording.ts";
 
 /** The sources' results, one content for each requested layer, and the problems on the way. */
 export interface Gathered {
@@ -160,7 +170,7 @@ async function allowance(agent: Agent, context: GatherContext): Promise<LayerCon
   if (progress !== undefined) return { kind: "text", text: trusted(leftText(tools, progress)) };
   if (agent.layers.some(({ source }) => source.kind === "limits"))
     return { kind: "text", text: trusted(await besidesLimits(agent, { tools, modelCalls })) };
-  const intro = allowed(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call"));
+  const intro = allowed(agent.budgets.turn.toolCalls, modelCalls);
   const lines = await Promise.all(tools.map(async (tool) => allowanceLine(tool, (await tool.waiting?.()) ?? [])));
   // Names of tools and layers are the operator's, the states and numbers the platform's.
   return { kind: "text", text: trusted([intro, ...lines].join("\n")) };
@@ -180,7 +190,7 @@ async function besidesLimits(
     }),
   );
   return [
-    leftNow(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call")),
+    leftNow(agent.budgets.turn.toolCalls, modelCalls),
     ...(tools.length < agent.tools.length ? [onlyTools(tools.map(({ name }) => name))] : []),
     ...lines.flat(),
   ].join("\n");
@@ -193,19 +203,17 @@ function leftText(tools: readonly ToolAllowance[], progress: TurnProgress): stri
   const lines = tools.flatMap(({ name, calls }) =>
     calls === undefined ? [] : [`- ${callsLeft(name, Math.max(0, calls - (used.get(name) ?? 0)))}`],
   );
-  return [leftNow(times(toolCalls, "tool call"), times(modelCalls, "model call")), ...lines].join("\n");
+  return [leftNow(toolCalls, modelCalls), ...lines].join("\n");
 }
 
 function allowanceLine({ name, calls, states }: ToolAllowance, waiting: readonly string[]): string {
   const limits = [
-    ...(calls === undefined ? [] : [times(calls)]),
+    ...(calls === undefined ? [] : [callsAllowed(calls)]),
     ...(states === undefined ? [] : [onlyWhile(states)]),
     ...waiting,
   ];
   return `- ${[name, ...limits].join(" · ")}`;
 }
-
-const times = (n: number, what = "call"): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 /** Date, weekday and time in a zone, to the minute. @throws RangeError for a zone that the system does not know */
 function clock(timezone: string, at: number): LayerContent {

@@ -5,11 +5,18 @@ export const NO_TOOLS = "No tools are available in this turn.";
 /** In place of a layer whose source failed or was late. */
 export const SOURCE_FAILED = "This could not be read for this turn, so what it would say is not known.";
 
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+const bothCounted = (toolCalls: number, modelCalls: number): string =>
+  `${counted(toolCalls, "tool call")}, ${counted(modelCalls, "model call")}`;
+
 /** Over the list of the turn's tools. */
-export const allowed = (calls: string, modelCalls: string): string => `${calls}, ${modelCalls} in this turn:`;
+export const allowed = (toolCalls: number, modelCalls: number): string =>
+  `${bothCounted(toolCalls, modelCalls)} in this turn:`;
 /** Instead of that list, after a call. */
-export const leftNow = (toolCalls: string, modelCalls: string): string =>
-  `Left in this turn: ${toolCalls}, ${modelCalls}.`;
+export const leftNow = (toolCalls: number, modelCalls: number): string =>
+  `Left in this turn: ${bothCounted(toolCalls, modelCalls)}.`;
+export const callsAllowed = (calls: number): string => counted(calls, "call");
 export const callsLeft = (tool: string, calls: number): string =>
   `${tool}: ${calls === 0 ? "no more calls" : calls === 1 ? "1 more call" : `${calls} more calls`}`;
 /** Where the message allows fewer tools than the agent has. */
