@@ -141,7 +141,9 @@ async function serve(folder: string): Promise<{ readonly server: ChildProcess; r
     .replace("tools: [", "tools: [reply_to_sender, ");
   writeFileSync(join(folder, "strata.yaml"), batch);
   const main = join(ROOT, "src/doors/cli/main.ts");
-  const server = spawn(process.execPath, [main, "start", "--port", "0"], { cwd: folder, stdio: "pipe" });
+  // No key of whoever runs this: the rehearsal answers.
+  const env = { PATH: process.env["PATH"], HOME: folder, TMPDIR: tmpdir(), NO_COLOR: "1" };
+  const server = spawn(process.execPath, [main, "start", "--port", "0"], { cwd: folder, env, stdio: "pipe" });
   let told = "";
   for await (const text of server.stdout.setEncoding("utf8")) {
     told += text;
