@@ -94,14 +94,24 @@ export async function declaredBy(
   const modelNameOf = (agent: Agent): ModelRef => modelChoiceOf(agent).ref;
   const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
   const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
-  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given, served });
+  const checkServed = (agent: Agent): void => {
+    const project = projects.find((one) => isOwn(one) && one.agents.has(agent.name));
+    if (project !== undefined) checkPrice(project, agent, { model: modelNameOf(agent), cardOf });
+  };
+  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given, served, checkServed });
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const org = orgOf(projects);
   const former = await formerAgents(around, org, agents);
   const found = { projects, org, agents, former, tools, toolsOver, sources, modulesAnew, vault, access, cardOf };
   // Shipped blueprints are loaded together: one without a key here fails only when it has to answer, and does not stop the others.
-  for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
+  for (const project of checked.filter(isOwn)) {
+    for (const agent of project.agents.values()) {
+      const model = modelNameOf(agent);
+      // Which model a custom server has is known once it is asked.
+      if (agent.model !== undefined || model !== USUAL_SERVED) checkPrice(project, agent, { model, cardOf });
+    }
+  }
   return { ...found, modelChoiceOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
 
@@ -180,18 +190,16 @@ function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: 
 }
 
 /** A spending limit without a known price would have no effect. */
-function checkPrices(
-  { file, agents }: Project,
-  modelNameOf: (agent: Agent) => ModelRef,
-  cardOf: Declared["cardOf"],
+function checkPrice(
+  { file }: Pick<Project, "file">,
+  agent: Agent,
+  { model, cardOf }: { readonly model: ModelRef; readonly cardOf: Declared["cardOf"] },
 ): void {
-  for (const [name, agent] of agents) {
-    const key = moneyKeyOf(agent);
-    const model = modelNameOf(agent);
-    if (key === undefined || model === NO_MODEL.ref || cardOf(model).priced) continue;
-    const message = `${file}: agents.${name}.${key}: the price of ${model} is not known, so a limit in dollars cannot be enforced; add it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
-    throw new StrataError("config_invalid", message, { agent: name, model });
-  }
+  const { name } = agent;
+  const key = moneyKeyOf(agent);
+  if (key === undefined || model === NO_MODEL.ref || cardOf(model).priced) return;
+  const message = `${file}: agents.${name}.${key}: the price of ${model} is not known, so a limit in dollars cannot be enforced; add it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
+  throw new StrataError("config_invalid", message, { agent: name, model });
 }
 
 /** The setting that limits an agent's spending, if there is one. */
@@ -256,6 +264,8 @@ interface ModelOptions {
   readonly wire: ModelRef | undefined;
   readonly given: Model | undefined;
   readonly served: Map<ModelRef, ModelRef>;
+  /** @throws StrataError `config_invalid` if money is limited and the model that the server listed has no price */
+  readonly checkServed: (agent: Agent) => void;
 }
 
 const USUAL_SERVED: ModelRef = `compatible:${FIRST_SERVED}`;
@@ -264,7 +274,7 @@ const USUAL_SERVED: ModelRef = `compatible:${FIRST_SERVED}`;
 function modelsOf(
   nameOf: (agent: Agent) => ModelRef,
   access: Secrets,
-  { wire, given, served }: ModelOptions,
+  { wire, given, served, checkServed }: ModelOptions,
 ): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
@@ -276,6 +286,7 @@ function modelsOf(
       const first = await firstServed(access("compatible") ?? { kind: "openai-compatible" });
       if (first !== undefined) served.set(USUAL_SERVED, `compatible:${first}`);
     }
+    if (agent.model === undefined) checkServed(agent);
     const ref = nameOf(agent);
     const known = open.get(ref);
     if (known !== undefined) return known;

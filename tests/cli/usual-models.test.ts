@@ -54,7 +54,8 @@ describe("without a model in strata.yaml", () => {
     expect((await strata(["agent", "list"], { cwd: folder, env: {} })).err).not.toContain("is not read");
   });
 
-  it("25.14 a server of one's own is asked which model it serves; where it does not say, any name will do", async () => {
+  /** The environment of a server of one's own that lists two models. */
+  async function listing(): Promise<{ readonly OPENAI_BASE_URL: string }> {
     const server = createServer((_, response) => {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ object: "list", data: [{ id: "qwen3:8b", object: "model" }, { id: "other" }] }));
@@ -62,8 +63,27 @@ describe("without a model in strata.yaml", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    expect(await modelWith({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` })).toBe("compatible:qwen3:8b");
+    return { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` };
+  }
+
+  it("25.14 a server of one's own is asked which model it serves; where it does not say, any name will do", async () => {
+    const env = await listing();
+    expect(await modelWith(env)).toBe("compatible:qwen3:8b");
+    expect((await strata(["models"], { cwd: place(), env })).out).toContain("compatible:qwen3:8b");
     expect(await modelWith({ OPENAI_BASE_URL: "http://127.0.0.1:9/v1" })).toBe("compatible:default");
+  });
+
+  it("25.14 a limit in dollars asks for the price of the model that such a server lists, and of no other", async () => {
+    const env = await listing();
+    const cwd = place();
+    await strata(["init", "sovereign"], { cwd });
+    expect((await strata(["credits", "add", "1"], { cwd, env })).code).toBe(0);
+    const unknown = await strata(["ask", "Hello"], { cwd, env });
+    expect(unknown.err).toContain('models: {"compatible:qwen3:8b": {price: {input: …, output: …}}}');
+    const file = join(cwd, "strata.yaml");
+    const yaml = readFileSync(file, "utf8");
+    writeFileSync(file, `${yaml}\nmodels: {"compatible:qwen3:8b": {price: {input: 1, output: 1}}}\n`);
+    expect((await strata(["ask", "Hello"], { cwd, env })).err).not.toContain("price");
   });
 
   it.each(["docs/configuration.md", "README.md"])("%s names the models and the order", (page) => {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { cardOf, FAMILIES, type ModelCard } from "../../../app/entry/costs.ts";
 import type { App } from "../../../app.ts";
+import { answeringOf } from "../../../features/agents/index.ts";
 import { count, number, type Style, table } from "../../../print/index.ts";
 import { type ModelRef, nearest, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
@@ -31,7 +32,7 @@ export function declareModels(program: Command, context: Context): void {
     .addHelpText("after", "\nExample:\n  $ strata models --provider anthropic")
     .action((options: ModelsOptions, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
-        const rows = listModels(app, options.provider);
+        const rows = await listModels(app, options.provider);
         if (json) context.json(rows);
         else context.say(...renderModelTable(rows, context.style));
       }),
@@ -62,8 +63,8 @@ function checkModelName(text: string): ModelRef {
 }
 
 /** The built-in families, and before them the models that agents use and strata.yaml declares. */
-function listModels(app: App, provider: string | undefined): readonly ModelRow[] {
-  const used = app.runtime.agents(app.operator).map((agent) => app.modelNameOf(agent));
+async function listModels(app: App, provider: string | undefined): Promise<readonly ModelRow[]> {
+  const used = (await answeringOf(app, app.runtime.agents(app.operator))).map(({ model }) => model);
   const said = app.projects.flatMap(({ models }) => Object.keys(models));
   const names = new Set([...used, ...said, ...FAMILIES.map(({ family }) => family)]);
   const rows = [...names].map((model) => modelRow(app, model));
