@@ -91,14 +91,21 @@ const whileHere = (database: Database): Database => ({
     }, how),
 });
 
+/** What this program keeps of what it has read, so that it need not read it again: one for all stores of a database. */
+export interface KnownBefore {
+  readonly epochs: KnownEpochs;
+  readonly reads: ReturnType<typeof openScopeReads>;
+}
+
+export const openKnownBefore = (): KnownBefore => ({ epochs: openKnownEpochs(), reads: openScopeReads() });
+
 /** The store over a database: only here do transactions begin. */
-export function storeOver(opened: Database): Store {
+export function storeOver(opened: Database, { epochs, reads } = openKnownBefore()): Store {
   const database = withLastFailure(whileHere(opened));
   const binding = bindingOf(database);
-  const epochs = openKnownEpochs();
   return {
     ...turnStore(binding, epochs),
-    ...memoryStore(database, binding),
+    ...memoryStore(database, binding, reads),
     ...agentStore(binding),
     ...recordStore(database, binding, epochs),
     writes: allWrites(database.parts),
@@ -218,8 +225,8 @@ function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: Known
 function memoryStore(
   { read, write, failure }: Database,
   { reading, writing, apart }: OwnBinding,
+  reads: KnownBefore["reads"],
 ): MemoryStore & VectorStore {
-  const reads = openScopeReads();
   return {
     saveMemory: writing(saveMemory),
     memories: reading(memories),

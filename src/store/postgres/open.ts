@@ -10,7 +10,7 @@ import { problem } from "../record/chain.ts";
 import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
-import { clearLog, storeOver } from "../store-over.ts";
+import { clearLog, openKnownBefore, storeOver } from "../store-over.ts";
 import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { addressName, failure } from "./failure.ts";
@@ -71,7 +71,9 @@ export async function postgresFacts(url: string): Promise<ServerFacts> {
 
 /** The store. Each function runs in a transaction that reaches no further than its arguments say. */
 export function storeWithin(db: Connected, parts: readonly StorePart[]): Store {
-  const within = (reach: Reach): Store => storeOver(databaseOf(db, parts, reach));
+  // What was read before is compared with the record, whatever the reach.
+  const known = openKnownBefore();
+  const within = (reach: Reach): Store => storeOver(databaseOf(db, parts, reach), known);
   const all = within(EVERYTHING);
   return {
     ...reaching(all, within),
