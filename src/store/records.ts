@@ -156,6 +156,12 @@ export type Claimed =
   | { readonly state: "moved"; readonly thread: Thread }
   | { readonly state: "idle" };
 
+/** The events as stored, and what the claim of their thread gave: `idle` also where the last of them begins no turn. */
+export interface ReceivedAndClaimed {
+  readonly events: readonly StoredEvent[];
+  readonly claimed: Claimed;
+}
+
 /** One request as it was sent, without the bytes that its epoch and turn hold already. */
 export interface RequestRecord {
   /** 1 for the turn's first. */

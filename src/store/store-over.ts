@@ -58,7 +58,7 @@ import {
   warnedThreads,
 } from "./threads/threads.ts";
 import { wholeHistory } from "./threads/whole-history.ts";
-import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
+import { askStop, claim, leases, receiveAndClaim, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall, recordedCall } from "./turns/journal.ts";
 import { settle } from "./turns/settle.ts";
 import { lastAnswer, sent, starts, turn, turns } from "./turns/turns.ts";
@@ -164,6 +164,7 @@ function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: Known
     thread: reading(thread),
     threads: reading(threads),
     threadNamed: reading(threadNamed),
+    knownThread: epochs.thread,
     liveThreads: reading(liveThreads),
     warnedThreads: reading(warnedThreads),
     slots: reading(slots),
@@ -192,6 +193,9 @@ function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: Known
     // A lost claim leaves its messages waiting, as before it. What the turn shows meanwhile is not in the record yet anyway.
     claim: writingAhead((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
       claim(tx, scope, id, { ...request, known: epochs }),
+    ),
+    receiveAndClaim: writing((tx: Tx, ...[scope, id, events, request, also]: Parameters<Store["receiveAndClaim"]>) =>
+      receiveAndClaim(tx, scope, id, events, { ...request, known: epochs }, also),
     ),
     askStop: writing(askStop),
     stopAsked: reading(stopAsked),

@@ -34,6 +34,7 @@ import type {
   Paging,
   Posted,
   RebuiltRequest,
+  ReceivedAndClaimed,
   RequestStart,
   SentRequest,
   Settled,
@@ -100,6 +101,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     scope: ContactScope,
     name: { readonly channel: string; readonly key: string },
   ): Promise<Thread | undefined>;
+  /** The same as the last turn that this program ended there left it, without asking the record: only for those who compare it later, as a claim does. */
+  knownThread(scope: ContactScope, name: { readonly channel: string; readonly key: string }): Thread | undefined;
   /**
    * How many threads of an agent, of whatever contacts, have changed since then or wait for a turn or an answer, except those of calls; and
    * the oldest that waits for nothing.
@@ -181,6 +184,17 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   nextOverdue(owner: AgentOwner): Promise<number | undefined>;
   /** @throws StrataError `thread_not_found`; `thread_busy` if it belongs to an interrupted turn of several senders */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
+  /**
+   * `receive` and `claim` in one commit, for a sender who waits for the answer: no other worker ever finds the message waiting.
+   * @throws StrataError as both: then nothing was stored
+   */
+  receiveAndClaim(
+    scope: ContactScope,
+    thread: ThreadId,
+    events: readonly ArrivingEvent[],
+    request: ClaimRequest,
+    also?: AlsoStored,
+  ): Promise<ReceivedAndClaimed>;
   /** Asks the thread's holder to end its turn. False if it has none, or only one that is surely gone. */
   askStop(scope: ContactScope, thread: ThreadId, at: Pick<ClaimRequest, "now" | "alive">): Promise<boolean>;
   /** Whether this claim's turn was asked to end. */

@@ -253,7 +253,7 @@ const explains = (event: TurnEvent): boolean =>
 const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];
 
 /** The events of a turn that the actor may see: an operator all, a member all but the ledger, and a contact only what is said to it. */
-export function eventsFor(actor: Allowed<"view">, events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
+export function eventsFor(actor: Allowed<"view">, events: AsyncGenerator<TurnEvent>): AsyncGenerator<TurnEvent> {
   return may(actor, "explain") ? events : cutFor(actor, events);
 }
 

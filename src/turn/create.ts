@@ -25,7 +25,7 @@ import {
 import { erase } from "./erase.ts";
 import { follow } from "./intake/follow.ts";
 import { checkTalk } from "./intake/own-channels.ts";
-import { openAndPost, openThread, post } from "./intake/receive.ts";
+import { arrivalOf, openAndPost, openThread, post } from "./intake/receive.ts";
 import { contactFor, knownScopes, reach } from "./intake/senders.ts";
 import { openTurnQueue } from "./intake/turn-queue.ts";
 import { openWaitingThreads } from "./intake/waiting-threads.ts";
@@ -60,7 +60,8 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
     // Of two runs at once only one gets the thread; the other ends at once and need not be cancelled.
     if (!running.has(held.id)) running.set(held.id, stop);
-    const turn = queue.inPlace({ ...held.scope, goesOn }, signal, () =>
+    const atOnce = options.arriving !== undefined;
+    const turn = queue.inPlace({ ...held.scope, goesOn, atOnce }, signal, () =>
       runTurn(turnParts(), held, { ...options, signal }),
     );
     try {
@@ -199,6 +200,7 @@ type ThreadFunctions = Pick<
   | "newestThreads"
   | "slots"
   | "post"
+  | "arrival"
   | "openAndPost"
   | "pending"
   | "withdraw"
@@ -235,6 +237,10 @@ function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "wait
       waiting.wake(thread.id);
       if (handed) waiting.handOver(thread.id);
       return post({ ...parts, steps }, actor, thread, events, stored(actor, thread.scope.agent, also));
+    },
+    arrival: (actor, thread, events, { also } = {}) => {
+      waiting.wake(thread.id);
+      return arrivalOf({ ...parts, steps }, actor, thread, events, stored(actor, thread.scope.agent, also));
     },
     openAndPost: async (actor, conversation, events, { handed = false, also } = {}) => {
       const posted = await openAndPost(

@@ -38,6 +38,7 @@ import type {
   UsageTotal,
 } from "../store/index.ts";
 import type { FeatureApi } from "./feature-api.ts";
+import type { Arrival } from "./intake/receive.ts";
 import type { Load } from "./intake/turn-queue.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
@@ -156,8 +157,17 @@ export interface RunOptions {
   readonly taken?: (events: readonly EventId[]) => void;
 }
 
+/** How a turn begins. */
+export interface TurnOptions extends RunOptions {
+  /**
+   * What the turn begins with, stored in the commit of its claim. The turn begins at once or not at all: where the program has no place for
+   * it, or nothing is to be answered, no event is yielded, and these events may not be stored yet.
+   */
+  readonly arriving?: Arrival;
+}
+
 /** One turn of a thread; it can be cancelled like any other. */
-export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;
+export type Run = (thread: Thread, options: TurnOptions) => AsyncGenerator<TurnEvent>;
 
 /** An event that was handled, and how the run that handled it ended: well, or waiting for answers. */
 export interface Ended {
@@ -218,6 +228,13 @@ export interface CoreRuntime {
     events: readonly SignedEvent[],
     how?: PostOptions,
   ): Promise<readonly StoredEvent[]>;
+  /** The same checks. The events are stored by the turn that begins with them, in the commit of its claim, or when they are asked for. @throws StrataError as `post` */
+  arrival(
+    actor: Allowed<"post">,
+    thread: Thread,
+    events: readonly SignedEvent[],
+    how?: Pick<PostOptions, "also">,
+  ): Promise<Arrival>;
   /** Opens the conversation's thread and stores the events on it, both or neither. @throws StrataError as `open` and `post` */
   openAndPost(
     actor: Allowed<"post">,

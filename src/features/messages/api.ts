@@ -5,6 +5,7 @@ import {
   type Allowed,
   ANSWER_KIND,
   allow,
+  asStrataError,
   authorize,
   type CallId,
   type ContactId,
@@ -25,8 +26,9 @@ import {
   trustOf,
   type Untrusted,
 } from "../../protocol/index.ts";
-import type { Thread } from "../../store/index.ts";
+import type { Posted, Thread } from "../../store/index.ts";
 import {
+  type Arrival,
   agentAt,
   agentNamed,
   awaitedCalls,
@@ -108,7 +110,7 @@ export const MESSAGE_API = featureApi<MessageApi>("messages");
 
 interface Ports {
   readonly parts: Parts;
-  readonly runtime: Pick<Runtime, "changes" | "checkRoom" | "contact" | "post" | "openAndPost" | "ended">;
+  readonly runtime: Pick<Runtime, "arrival" | "changes" | "checkRoom" | "contact" | "post" | "openAndPost" | "ended">;
   readonly run: Run;
 }
 
@@ -116,25 +118,78 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
   const ports = { parts, runtime, run };
   return {
     async *sendMessage(actor, message, signal = new AbortController().signal) {
-      const { event, thread } = await stored(ports, actor, message);
-      yield { type: "received", event };
-      // For a later answer, the sender sends the message again, or follows the run that it waits for.
-      if (event.status === "held" && message.follow !== "run")
-        return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
-      // Nobody waits for the answer any more: the agent reads it with the next message.
-      const isQueued = event.status === "along" || (message.follow === "queue" && event.status === "pending");
-      if (isQueued) return { event, state: "queued" };
-      const { mode, parameters } = message;
-      const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
-      yield* ofOldVersion(ports, actor, thread);
-      const end = yield* followMessage(ports, actor, following);
-      if (end === undefined) return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
-      const taken = { ...event, status: "consumed", turn: end.turn } as const;
-      return end.type === "done"
-        ? { event: taken, state: "done", done: end }
-        : { event: taken, state: "waiting", waiting: end };
+      const { follow, mode, parameters } = message;
+      const coming = await checked(ports, actor, message);
+      const how = { mode, parameters, signal, isRun: follow === "run" };
+      const begun = coming.arriving && (await beginWith(ports, actor, { ...coming.arriving, ...how }));
+      try {
+        const { event, thread } = await coming.stored();
+        yield { type: "received", event };
+        // For a later answer, the sender sends the message again, or follows the run that it waits for.
+        if (event.status === "held" && follow !== "run")
+          return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
+        // Nobody waits for the answer any more: the agent reads it with the next message.
+        const isQueued = event.status === "along" || (follow === "queue" && event.status === "pending");
+        if (isQueued) return { event, state: "queued" };
+        yield* ofOldVersion(ports, actor, thread);
+        return yield* answered(ports, actor, { event, thread, ...how, begun });
+      } finally {
+        await begun?.turn.return(undefined);
+      }
     },
   };
+}
+
+/** The message's end, as its sender gets it. */
+async function* answered(
+  ports: Ports,
+  actor: Allowed<"post">,
+  following: Following,
+): AsyncGenerator<RunEvent, SentMessage> {
+  const { event, thread } = following;
+  const end = yield* followMessage(ports, actor, following);
+  if (end === undefined) return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
+  const taken = { ...event, status: "consumed", turn: end.turn } as const;
+  return end.type === "done"
+    ? { event: taken, state: "done", done: end }
+    : { event: taken, state: "waiting", waiting: end };
+}
+
+/**
+ * The turn that begins with a message, with its first event: both are in one commit. Undefined where no turn began with it, for whatever
+ * reason: then the message is stored by itself, and followed like any other, which says why.
+ */
+async function beginWith(
+  { parts, run }: Ports,
+  actor: Allowed<"post">,
+  { thread, arrival: arriving, mode, parameters, signal, isRun }: Arriving & Omit<Following, "event">,
+): Promise<BegunTurn | undefined> {
+  const taken = new Set<EventId>();
+  const options = {
+    arriving,
+    signal,
+    parameters,
+    taken: (ids: readonly EventId[]) => {
+      for (const id of ids) taken.add(id);
+    },
+    ...(mode !== undefined && { mode }),
+  };
+  const turn = eventsFor(actor, isRun ? follow(parts, run, thread, options) : run(thread, options));
+  const first = await turn.next().catch(() => undefined);
+  return first === undefined || first.done ? undefined : { turn, first: first.value, taken };
+}
+
+/** A turn whose first event is read. */
+interface BegunTurn {
+  readonly turn: AsyncGenerator<TurnEvent>;
+  readonly first: TurnEvent;
+  /** What it has taken, once that is kept. */
+  readonly taken: ReadonlySet<EventId>;
+}
+
+async function* wholeOf({ turn, first }: BegunTurn): AsyncGenerator<TurnEvent> {
+  yield first;
+  yield* turn;
 }
 
 /** Says where the conversation continues if the agent's declaration has changed, such as a corrected handler. */
@@ -186,12 +241,30 @@ function checkLine({ name, business }: Agent, line: string): void {
   throw new StrataError("invalid_input", sentence, { line });
 }
 
-/** The message on its thread. It, its thread and its settings are stored together or not at all. */
-async function stored(
+/** A stored message and its thread. */
+interface OnThread {
+  readonly event: StoredEvent;
+  readonly thread: Thread;
+}
+
+/** A message that was checked and is not stored yet. */
+interface CheckedMessage {
+  /** Stores it with its thread and its settings, all or nothing, unless a turn has begun with it. */
+  readonly stored: () => Promise<OnThread>;
+  /** Left out where no turn can begin with it. */
+  readonly arriving?: Arriving;
+}
+
+interface Arriving {
+  readonly thread: Thread;
+  readonly arrival: Arrival;
+}
+
+async function checked(
   { parts, runtime }: Ports,
   actor: Allowed<"post">,
   message: NewMessage,
-): Promise<{ readonly event: StoredEvent; readonly thread: Thread }> {
+): Promise<CheckedMessage> {
   const { follow, settings = {} } = message;
   const to = await resolveDestination({ parts, runtime }, actor, message);
   const now = (["mode", "parameters"] as const).find((field) => message[field] !== undefined);
@@ -210,16 +283,38 @@ async function stored(
   const isMembers = parts.agents.all.some(({ name, assistant }) => name === to.scope.agent && assistant !== undefined);
   const said = { ...message, trust: message.trust ?? (isMembers ? trustOf(actor) : undefined) };
   const events = eventsOf(actor, said, { channel: to.channel, at: parts.clock.recorded() });
-  const posted =
-    to.thread === undefined
-      ? await runtime.openAndPost(actor, { ...to.scope, channel: to.channel, key: to.key }, events, how)
-      : { thread: to.thread, events: await runtime.post(actor, to.thread, events, how) };
-  // The message itself is the last, behind the answers.
-  const event = posted.events.at(-1);
-  // A known message may have come in on another thread of the contact: it is answered there.
-  if (event?.thread === posted.thread.id) return { event, thread: posted.thread };
-  if (event !== undefined) return { event, thread: await threadOf(parts, actor, event.thread) };
-  throw new StrataError("store_failed", "the store gave back nothing for the message; send it again");
+  const posted = async ({ thread, events }: Posted): Promise<OnThread> => {
+    // The message itself is the last, behind the answers.
+    const event = events.at(-1);
+    // A known message may have come in on another thread of the contact: it is answered there.
+    if (event?.thread === thread.id) return { event, thread };
+    if (event !== undefined) return { event, thread: await threadOf(parts, actor, event.thread) };
+    throw new StrataError("store_failed", "the store gave back nothing for the message; send it again");
+  };
+  const named = { ...to.scope, channel: to.channel, key: to.key };
+  const alone = async (): Promise<OnThread> =>
+    posted(
+      to.thread === undefined
+        ? await runtime.openAndPost(actor, named, events, how)
+        : { thread: to.thread, events: await runtime.post(actor, to.thread, events, how) },
+    );
+  const thread = to.thread ?? parts.store.knownThread(to.scope, named);
+  // What is set or answered changes how the turn begins.
+  if (thread === undefined || follow === "queue" || also !== undefined || message.answers !== undefined)
+    return { stored: alone };
+  const arrival = await runtime.arrival(actor, thread, events);
+  return {
+    stored: async () => {
+      try {
+        return await posted({ thread, events: await arrival.stored() });
+      } catch (thrown) {
+        const isGone = to.thread === undefined && asStrataError(thrown).code === "thread_not_found";
+        if (!isGone) throw thrown;
+        return alone();
+      }
+    },
+    arriving: { thread, arrival },
+  };
 }
 
 /** The answers first, then the message. */
@@ -317,6 +412,7 @@ interface Following {
   readonly signal: AbortSignal;
   /** Whether the next turns of the run are followed, too. */
   readonly isRun: boolean;
+  readonly begun?: BegunTurn | undefined;
 }
 
 /**
@@ -326,7 +422,7 @@ interface Following {
 async function* followMessage(
   ports: Ports,
   actor: Allowed<"post">,
-  { event, thread, mode, parameters, signal, isRun }: Following,
+  { event, thread, mode, parameters, signal, isRun, begun }: Following,
 ): AsyncGenerator<RunEvent, Done | WaitingEnd | undefined> {
   const { parts } = ports;
   const run: Run = isRun ? (of, options) => follow(parts, ports.run, of, options) : ports.run;
@@ -340,11 +436,13 @@ async function* followMessage(
         if (ids.includes(event.id)) waits = false;
       };
       const options = { signal, taken, parameters, ...(mode !== undefined && { mode }) };
-      for await (const one of eventsFor(actor, run(thread, options))) {
+      const isBegun = tries === 0 && begun !== undefined;
+      for await (const one of isBegun ? wholeOf(begun) : eventsFor(actor, run(thread, options))) {
         yield one;
         if (one.type === "failed") throw failureOf(one);
         if (one.type === "done" || one.type === "waiting") end = one;
       }
+      if (isBegun) taken([...begun.taken]);
     } catch (thrown) {
       const isBusy = thrown instanceof StrataError && thrown.code === "thread_busy";
       if (!isBusy || tries >= TRIES) throw thrown;

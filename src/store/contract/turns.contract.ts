@@ -7,6 +7,7 @@ import {
   epochOf,
   exchange,
   NOW,
+  newEvent,
   newMemory,
   newTurn,
   type OpenStore,
@@ -74,6 +75,61 @@ function claims(openStore: OpenStore): void {
         requests: [],
         events: [],
       });
+      await store.close();
+    });
+
+    it("is made in the commit that stores the message, where a turn may begin with that one", async () => {
+      const store = await openStore();
+      const { scope, id } = await waiting(store, "one");
+      const message = said("two", { externalId: "m-2" });
+      const { events, claimed } = await store.receiveAndClaim(scope, id, [message], claiming());
+      expect(events).toMatchObject([{ id: message.id, status: "pending" }]);
+      expect(claimed).toMatchObject({ state: "claimed", claim: { fence: 1, thread: { lastActivity: message.at } } });
+      if (claimed.state !== "claimed") throw new Error(claimed.state);
+      const { claim } = claimed;
+      expect(claim.events).toEqual(await store.pending(scope, id));
+      expect(claim.events.at(-1)).toEqual(events[0]);
+      // A worker has the thread: the message is stored and waits.
+      const third = await store.receiveAndClaim(scope, id, [said("three")], claiming({ holder: "worker-2" }));
+      expect(third.claimed).toMatchObject({ state: "busy", holder: "worker-1" });
+      expect(await store.pending(scope, id)).toHaveLength(3);
+      await store.settle(claim, ran(claim).outcome);
+      // Sent again, one that was answered begins no turn, although another waits.
+      const again = { ...message, id: newEvent() };
+      expect(await store.receiveAndClaim(scope, id, [again], claiming())).toMatchObject({
+        events: [{ id: message.id, status: "consumed" }],
+        claimed: { state: "idle" },
+      });
+      // The same on another thread of the contact.
+      const other = await open(store, scope, "other");
+      const there = { ...said("three again"), externalId: "m-4" };
+      await store.receive(scope, id, [there]);
+      expect(await store.receiveAndClaim(scope, other.id, [there], claiming())).toMatchObject({
+        events: [{ id: there.id, thread: id }],
+        claimed: { state: "idle" },
+      });
+      expect(await problems(store, scope.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("is not made where the message is refused, and the message is not stored where the claim fails", async () => {
+      const store = await openStore();
+      const thread = await waiting(store, "one");
+      const { scope, id } = thread;
+      const known = said("one thing", { externalId: "m-1" });
+      await store.receive(scope, id, [known]);
+      const different = said("another thing", { externalId: "m-1" });
+      await expect(store.receiveAndClaim(scope, id, [different], claiming())).rejects.toMatchObject({
+        code: "invalid_input",
+      });
+      expect(await store.leases(scope.org)).toEqual([]);
+      const before = await store.pending(scope, id);
+      await take(store, thread);
+      const alive = (): boolean => {
+        throw new Error("nobody knows");
+      };
+      await expect(store.receiveAndClaim(scope, id, [said("two")], claiming({ alive }))).rejects.toThrow();
+      expect(await store.pending(scope, id)).toEqual(before);
       await store.close();
     });
 

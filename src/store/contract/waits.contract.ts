@@ -257,8 +257,10 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     return { made: [], starts: [{ ...made, opening: { ...made.opening, ...(caller && { caller }) } }], asked };
   };
 
-  const take = async (id: string): Promise<void> => {
-    const { thread, model: was } = at(id);
+  /** With a message, that is stored in the commit of the claim. */
+  const take = async (id: string, message?: { key: string; text: string }): Promise<void> => {
+    const { thread, model: before } = at(id);
+    const was = message === undefined ? before : model.heard(before, message);
     const run = held.get(id);
     const isFree = run === undefined || dead.has(run.holder);
     const holder = `worker ${++n}`;
@@ -269,7 +271,13 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
       until: NOW + now + 1_000_000,
       alive: (one) => !dead.has(one),
     });
-    const got = await kill(() => store.claim(thread.scope, thread.id, asking));
+    const events = message === undefined ? [] : [said(message)];
+    const got = await kill(async () =>
+      message === undefined
+        ? store.claim(thread.scope, thread.id, asking)
+        : (await store.receiveAndClaim(thread.scope, thread.id, events, asking)).claimed,
+    );
+    set(id, was);
     const isClaimed = got.state === "claimed";
     if (isClaimed !== (isFree && model.isDue(was)))
       throw new Error(`${id} was ${got.state}, free: ${isFree}, due: ${model.isDue(was)}`);
@@ -360,8 +368,10 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     const clients = calls.filter(({ isClients }) => isClients);
     const call = clients[chance(clients.length)];
     const what = chance(13);
-    if (what < 3) await say(id, { key: `m${++n}`, text: `message ${n}` });
-    else if (what < 5 && call !== undefined)
+    if (what < 3) {
+      const message = { key: `m${++n}`, text: `message ${n}` };
+      await (chance(2) === 0 ? take(id, message) : say(id, message));
+    } else if (what < 5 && call !== undefined)
       await say(call.thread, { key: `answer ${call.id}`, answers: call.id, text: `answer ${call.id}` });
     else if (what < 8) await take(one(ids.filter((each) => model.isDue(at(each).model))) ?? id);
     else if (what < 10) await settle(one([...held.keys()]) ?? id);

@@ -27,9 +27,21 @@ export async function receive(
   events: readonly ArrivingEvent[],
   also?: AlsoStored,
 ): Promise<readonly StoredEvent[]> {
-  const { stored, isSaid, waiting } = await addTo(tx, scope, await openRow(tx, scope, thread), events, also);
+  return (await receiveOn(tx, scope, thread, events, also)).stored;
+}
+
+/** The same, and gives the thread's row as it is then. */
+export async function receiveOn(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  events: readonly ArrivingEvent[],
+  also?: AlsoStored,
+): Promise<{ readonly row: Row<"thread">; readonly stored: readonly StoredEvent[] }> {
+  const [row, before] = await Promise.all([openRow(tx, scope, thread), beforeEvents(tx, scope, thread)]);
+  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, { events, before, also });
   if (isSaid) checkRoom(scope, waiting);
-  return stored;
+  return { row: { ...row, last_activity: newest }, stored };
 }
 
 /** The same on the thread that the opening names, created if missing. */
@@ -41,7 +53,8 @@ export async function openAndReceive(
   also?: AlsoStored,
 ): Promise<Posted> {
   const row = await openedRow(tx, scope, opening);
-  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, events, also);
+  const before = await beforeEvents(tx, scope, row.id);
+  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, { events, before, also });
   if (isSaid) checkRoom(scope, waiting);
   return { thread: toThread({ ...row, last_activity: newest }), events: stored };
 }
@@ -56,7 +69,31 @@ export async function addEvents(
   thread: ThreadId,
   events: readonly ArrivingEvent[],
 ): Promise<readonly StoredEvent[]> {
-  return (await addTo(tx, scope, await openRow(tx, scope, thread), events)).stored;
+  const [row, before] = await Promise.all([openRow(tx, scope, thread), beforeEvents(tx, scope, thread)]);
+  return (await addTo(tx, scope, row, { events, before })).stored;
+}
+
+/** The contact's key, and the state of a thread to which events are added: queried together with the thread. */
+async function beforeEvents(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<BeforeEvents> {
+  const [key, state] = await Promise.all([scopeKey(tx, scope), lastAndWaiting(tx, scope, thread)]);
+  return { key, ...state };
+}
+
+/** The newest event's place on the thread, how many of the contact's messages wait for the agent, and whether a call is open on the thread. */
+interface ThreadState {
+  readonly last: number;
+  readonly waited: number;
+  readonly isOpen: boolean;
+}
+
+interface BeforeEvents extends ThreadState {
+  readonly key: Uint8Array;
+}
+
+interface Adding {
+  readonly events: readonly ArrivingEvent[];
+  readonly before: BeforeEvents;
+  readonly also?: AlsoStored | undefined;
 }
 
 /** `isSaid`: a contact has said something that was not known yet. `waiting`: how many of the contact's messages wait now, of those that are counted. */
@@ -71,11 +108,9 @@ async function addTo(
   tx: Tx,
   scope: ContactScope,
   row: Row<"thread">,
-  events: readonly ArrivingEvent[],
-  also?: AlsoStored,
+  { events, before: { key, last, waited, isOpen }, also }: Adding,
 ): Promise<Added> {
   const thread = row.id;
-  const [key, { last, waited, isOpen }] = await Promise.all([scopeKey(tx, scope), lastAndWaiting(tx, scope, thread)]);
   let seq = last;
   const added = await inOrder(
     events,
@@ -118,12 +153,7 @@ const activeThread = fixed((at: InThread & { readonly newest: number }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.thread })),
 );
 
-/** The newest event's place on the thread, how many of the contact's messages wait for the agent, and whether a call is open on the thread. */
-async function lastAndWaiting(
-  tx: Tx,
-  { org, agent, contact }: ContactScope,
-  thread: ThreadId,
-): Promise<{ readonly last: number; readonly waited: number; readonly isOpen: boolean }> {
+async function lastAndWaiting(tx: Tx, { org, agent, contact }: ContactScope, thread: ThreadId): Promise<ThreadState> {
   const at = [org, agent, contact];
   const row = await tx.first(
     plain<{ readonly last: number | null; readonly waiting: number; readonly open: string | null }>(

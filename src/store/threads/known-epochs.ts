@@ -1,5 +1,5 @@
 import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
-import type { SentRequest } from "../records.ts";
+import type { SentRequest, Thread } from "../records.ts";
 import type { Row } from "../tables.ts";
 import type { TranscriptEnd } from "../turns/epochs.ts";
 
@@ -35,6 +35,9 @@ export interface KnownEpochs {
   /** Undefined if it is known as of another number of turns. */
   past(scope: ContactScope, thread: ThreadId, turns: number | undefined): KnownPast | undefined;
   putPast(scope: ContactScope, thread: ThreadId, known: KnownPast): void;
+  /** The thread of that name as the last turn that this program ended there left it. */
+  thread(scope: ContactScope, name: ThreadName): Thread | undefined;
+  putThread(thread: Thread): void;
   /** Forgets a contact's, whose texts are gone. */
   forget(scope: ContactScope): void;
 }
@@ -43,15 +46,20 @@ export interface KnownEpochs {
 const MOST = 2 ** 24;
 /** What each message takes beside its text. */
 const MESSAGE = 400;
-/** Threads of which it is known what was sent, at most 64 requests each. */
+/** Threads of which it is known what was sent, at most 64 requests each, or how their last turn left them. */
 const MOST_PASTS = 1_000;
+
+type ThreadName = Pick<Thread, "channel" | "key">;
 
 export function openKnownEpochs(most = MOST): KnownEpochs {
   const known = new Map<string, KnownEpoch>();
   const pasts = new Map<string, KnownPast>();
+  const threads = new Map<string, Thread>();
   let characters = 0;
   const contactKey = ({ org, agent, contact }: ContactScope): string => JSON.stringify([org, agent, contact]);
   const keyOf = (scope: ContactScope, thread: ThreadId): string => `${contactKey(scope)} ${thread}`;
+  const nameKey = (scope: ContactScope, { channel, key }: ThreadName): string =>
+    `${contactKey(scope)} ${JSON.stringify([channel, key])}`;
   const remove = (key: string): void => {
     characters -= epochSize(known.get(key));
     known.delete(key);
@@ -79,19 +87,23 @@ export function openKnownEpochs(most = MOST): KnownEpochs {
       const found = pasts.get(keyOf(scope, thread));
       return found?.turns === turns ? found : undefined;
     },
-    putPast: (scope, thread, past) => {
-      const key = keyOf(scope, thread);
-      pasts.delete(key);
-      pasts.set(key, past);
-      const [oldest] = pasts.keys();
-      if (pasts.size > MOST_PASTS && oldest !== undefined) pasts.delete(oldest);
-    },
+    putPast: (scope, thread, past) => putNewest(pasts, keyOf(scope, thread), past),
+    thread: (scope, name) => threads.get(nameKey(scope, name)),
+    putThread: (thread) => putNewest(threads, nameKey(thread.scope, thread), thread),
     forget: (scope) => {
       const own = `${contactKey(scope)} `;
-      for (const key of [...pasts.keys()]) if (key.startsWith(own)) pasts.delete(key);
+      for (const all of [pasts, threads])
+        for (const key of [...all.keys()]) if (key.startsWith(own)) all.delete(key);
       for (const key of [...known.keys()]) if (key.startsWith(own)) remove(key);
     },
   };
+}
+
+function putNewest<V>(all: Map<string, V>, key: string, value: V): void {
+  all.delete(key);
+  all.set(key, value);
+  const [oldest] = all.keys();
+  if (all.size > MOST_PASTS && oldest !== undefined) all.delete(oldest);
 }
 
 const epochSize = (one: KnownEpoch | undefined): number =>

@@ -10,18 +10,18 @@ import {
   turnId,
 } from "../../protocol/index.ts";
 import type { ContinuedRun, OpenCall } from "../call-records.ts";
-import type { Claim, Claimed, ClaimRequest, HeldThread } from "../records.ts";
+import type { ArrivingEvent, Claim, Claimed, ClaimRequest, HeldThread, ReceivedAndClaimed } from "../records.ts";
 import { toLimits, toThread, toTotals } from "../rows.ts";
 import { fixed, insert, KEPT_ENDINGS, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { type AnswerTimes, answerCaller, platformAnswer } from "../threads/answers.ts";
 import { batchMemberOf, members, noteBatchMember } from "../threads/batch-members.ts";
-import { isDue, untaken, untakenAnswers } from "../threads/events.ts";
+import { isDue, receiveOn, untaken, untakenAnswers } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
 import type { KnownEpochs } from "../threads/known-epochs.ts";
 import { callsAtEnd, callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
 import { isInRun, isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import { type AlsoStored, inOrder, type Tx } from "../tx.ts";
 import { TAKEN_BACK } from "../wording.ts";
 import { NOT_ENDED } from "./held-turn.ts";
 import { stopTurn } from "./settle.ts";
@@ -34,8 +34,36 @@ type Claiming = ClaimRequest & { readonly known?: KnownEpochs };
 export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: Claiming): Promise<Claimed> {
   const [row, begun] = await Promise.all([
     openRow(tx, scope, id),
-    isBatch(scope) ? undefined : begunOn(tx, { ...owner(scope), id }, request),
+    begunUnlessBatch(tx, { ...owner(scope), id }, request),
   ]);
+  return claimRow(tx, row, request, begun);
+}
+
+/**
+ * Stores events, and takes the thread for the turn that answers the last of them, in one commit. Where that one begins no turn, because it
+ * waits for something else or is known already, nothing is claimed.
+ */
+export async function receiveAndClaim(
+  tx: Tx,
+  scope: ContactScope,
+  id: ThreadId,
+  events: readonly ArrivingEvent[],
+  request: Claiming,
+  also?: AlsoStored,
+): Promise<ReceivedAndClaimed> {
+  const { row, stored } = await receiveOn(tx, scope, id, events, also);
+  const last = stored.at(-1);
+  if (last?.status !== "pending" || last.thread !== id) return { events: stored, claimed: { state: "idle" } };
+  const begun = await begunUnlessBatch(tx, row, request);
+  return { events: stored, claimed: await claimRow(tx, row, request, begun) };
+}
+
+type ThreadAt = ContactScope & { readonly id: ThreadId };
+
+const begunUnlessBatch = async (tx: Tx, at: ThreadAt, request: ClaimRequest): Promise<Begun | undefined> =>
+  isBatch(at) ? undefined : begunOn(tx, at, request);
+
+async function claimRow(tx: Tx, row: Row<"thread">, request: Claiming, begun: Begun | undefined): Promise<Claimed> {
   const held = lease(row, request);
   if (held) return { state: "busy", ...held };
   const { turns = row.turns } = request;
@@ -85,11 +113,7 @@ interface Begun {
   readonly waiting: readonly StoredEvent[];
 }
 
-async function begunOn(
-  tx: Tx,
-  at: ContactScope & { readonly id: ThreadId },
-  { most = MOST_TAKEN }: ClaimRequest,
-): Promise<Begun> {
+async function begunOn(tx: Tx, at: ThreadAt, { most = MOST_TAKEN }: ClaimRequest): Promise<Begun> {
   const [running, calls, waiting] = await Promise.all([
     runningOn(tx, at),
     callsAtEnd(tx, at, at.id),

@@ -82,10 +82,14 @@ async function settleOne(
   const [of, sent] = [claim.turn, outcome.requests];
   const ending: EndedTurn = { scope, turn: of, requests: sent, report, ...(isDone && { done }) };
   await commitParts(tx, ending);
-  await release(tx, thread, outcome.at);
+  const released = await release(tx, thread, outcome.at);
   const epochs = opened.map(({ epoch: row, end: { rolling } }) => ({ row, rolling }));
   const stays = isKnown && isDone && opened.length === 0 ? stood : undefined;
-  after?.(() => known && noteTurn(known, { claim, outcome, turn: { ...turn, ...ended }, stays, messages, end }));
+  after?.(() => {
+    if (known === undefined) return;
+    known.putThread(toThread(released));
+    noteTurn(known, { claim, outcome, turn: { ...turn, ...ended }, stays, messages, end });
+  });
   const written = { messages, end, requests, epochs, slots };
   const facts: ReadBefore = { thread, epoch, events, staged, base: before, ending, written };
   const [body, newestLink] = await Promise.all([turnLink(tx, { ...turn, ...ended }, facts), head(tx, scope.org)]);
@@ -225,9 +229,10 @@ const endedTurn = fixed((at: ContactScope & EndColumns & { readonly id: TurnId }
 });
 
 /** Frees the thread for the next worker and counts the turn. */
-async function release(tx: Tx, thread: Row<"thread">, at: number): Promise<void> {
-  const last_activity = Math.max(thread.last_activity, at);
-  await tx.run(freedThread({ ...owner(thread), id: thread.id, turns: thread.turns + 1, last_activity }));
+async function release(tx: Tx, thread: Row<"thread">, at: number): Promise<Row<"thread">> {
+  const free = { turns: thread.turns + 1, last_activity: Math.max(thread.last_activity, at) };
+  await tx.run(freedThread({ ...owner(thread), id: thread.id, ...free }));
+  return { ...thread, ...free, holder: null, lease_until: null };
 }
 
 const freedThread = fixed((at: ContactScope & Pick<Row<"thread">, "id" | "turns" | "last_activity">) =>

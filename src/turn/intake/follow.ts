@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { asStrataError, type TurnEvent, untrusted } from "../../protocol/index.ts";
 import type { OpenCall, Thread } from "../../store/index.ts";
 import type { Parts } from "../parts.ts";
-import type { Run, RunOptions } from "../runtime.ts";
+import type { Run, RunOptions, TurnOptions } from "../runtime.ts";
 
 /** How often whoever follows a run looks whether its answers are there, in milliseconds: soon at first, then less often. */
 const lookAfter = (looks: number): number => Math.min(1_000, 20 * 2 ** Math.min(looks, 6));
@@ -12,14 +12,21 @@ const lookAfter = (looks: number): number => Math.min(1_000, 20 * 2 ** Math.min(
  * another program runs them, and then the next turn runs. A client or a person may take days to answer, so it ends with the turn that waits
  * for them. It also ends if another program runs the run's last turn; that turn's end is in the record.
  */
-export async function* follow(parts: Parts, run: Run, thread: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+export async function* follow(
+  parts: Parts,
+  run: Run,
+  thread: Thread,
+  { arriving, ...options }: TurnOptions,
+): AsyncGenerator<TurnEvent> {
   for (let turns = 0, tries = 0; ; turns++) {
     let last: TurnEvent | undefined;
+    const how = turns > 0 ? { ...options, goesOn: true } : { ...options, ...(arriving && { arriving }) };
     try {
-      for await (const event of run(thread, turns === 0 ? options : { ...options, goesOn: true })) {
+      for await (const event of run(thread, how)) {
         last = event;
         yield event;
       }
+      if (last === undefined && turns === 0 && arriving !== undefined) return;
       tries = last === undefined ? tries + 1 : 0;
     } catch (thrown) {
       // Another program runs the next turn of the run. Its end is waited for like an answer.

@@ -1,6 +1,7 @@
 import { asStrataError, type Digest, issueId, type OrgId, StrataError, turnId } from "../../protocol/index.ts";
 import type { Claim, HeldThread, Thread } from "../../store/index.ts";
 import type { Parts } from "../parts.ts";
+import type { Arrival } from "./receive.ts";
 
 /** How long a lease holds without a renewal, how often it is renewed, and how often a request to stop is looked for. Milliseconds. */
 const HOLD = 30_000;
@@ -34,10 +35,11 @@ export async function hold(
     /** As many turns had ended when the turn was set up; with another number, the thread has moved. */
     readonly turns?: number;
     readonly most?: number | undefined;
+    readonly arriving?: Arrival | undefined;
   },
 ): Promise<Lease | Moved | undefined> {
   const now = parts.clock.real();
-  const claimed = await parts.store.claim(thread.scope, thread.id, {
+  const request = {
     turn: turnId(issueId("turn", now, parts.random(10))),
     // Two turns of one worker are two holders: neither may take the other's thread.
     holder: `${parts.holder}/${Buffer.from(parts.random(6)).toString("hex")}`,
@@ -49,7 +51,9 @@ export async function hold(
     ...(ends.seen !== undefined && { seen: ends.seen }),
     ...(ends.most !== undefined && { most: ends.most }),
     alive: parts.alive,
-  });
+  };
+  const claimed =
+    (await ends.arriving?.claimed(request)) ?? (await parts.store.claim(thread.scope, thread.id, request));
   if (claimed.state === "idle") return undefined;
   if (claimed.state === "moved") return { movedTo: claimed.thread };
   if (claimed.state === "busy") throw busy(thread, Math.ceil((claimed.until - now) / 1000));

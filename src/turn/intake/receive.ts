@@ -2,6 +2,7 @@ import {
   type Agent,
   type Allowed,
   ANSWER_KIND,
+  asStrataError,
   authorize,
   type CallId,
   type ContactScope,
@@ -17,13 +18,14 @@ import {
   type PayloadPart,
   partText,
   type SignedEvent,
+  type StoredEvent,
   StrataError,
   TRUSTS,
   threadId,
   trustOf,
   withArticle,
 } from "../../protocol/index.ts";
-import type { AlsoStored, Thread, ThreadOpening } from "../../store/index.ts";
+import type { AlsoStored, Claimed, ClaimRequest, Thread, ThreadOpening } from "../../store/index.ts";
 import { agentNamed, scopeOf, scopeOfThread } from "../access.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { Steps } from "../loop/steps.ts";
@@ -96,6 +98,17 @@ export async function post(
   events: readonly SignedEvent[],
   also?: AlsoStored,
 ): ReturnType<Runtime["post"]> {
+  const { scope, stamped } = await checkedFor(parts, actor, thread, events);
+  return parts.store.receive(scope, thread.id, stamped, also);
+}
+
+/** @throws StrataError if they may not be posted there */
+async function checkedFor(
+  parts: Receiving,
+  actor: Allowed<"view">,
+  thread: Thread,
+  events: readonly SignedEvent[],
+): Promise<{ readonly scope: ContactScope; readonly stamped: Awaited<ReturnType<typeof stampedFor>> }> {
   const scope = scopeOfThread(actor, thread);
   checkTalk(parts, thread);
   checkOfRecording(thread, events);
@@ -106,8 +119,56 @@ export async function post(
     if (event.answers !== undefined) await checkAnswer(parts, actor, thread, event.answers);
   }
   if (agent !== undefined) await parts.steps.admit(parts, { agent, scope, actor, thread, events });
-  return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events), also);
+  return { scope, stamped: await stampedFor(parts, { agent, scope }, events) };
 }
+
+/**
+ * Events that were checked and are not stored yet: a turn that begins with them stores them in the commit of its claim. Where none begins,
+ * they are stored alone.
+ */
+export interface Arrival {
+  /** Stores them, unless that was done. All or none. */
+  readonly stored: () => Promise<readonly StoredEvent[]>;
+  /** The same in one commit with the claim. Undefined where they are stored alone, and the thread is still to be claimed. */
+  readonly claimed: (request: ClaimRequest) => Promise<Claimed | undefined>;
+}
+
+/** The same, except that nothing is stored yet. */
+export async function arrivalOf(
+  parts: Receiving,
+  actor: Allowed<"view">,
+  thread: Thread,
+  events: readonly SignedEvent[],
+  also?: AlsoStored,
+): Promise<Arrival> {
+  const { store } = parts;
+  const { scope, stamped } = await checkedFor(parts, actor, thread, events);
+  let done: Promise<readonly StoredEvent[]> | undefined;
+  const stored: Arrival["stored"] = () => {
+    done ??= store.receive(scope, thread.id, stamped, also);
+    return done;
+  };
+  return {
+    stored,
+    claimed: async (request) => {
+      if (done !== undefined) return undefined;
+      const both = store.receiveAndClaim(scope, thread.id, stamped, request, also);
+      done = both.then(({ events }) => events);
+      try {
+        await done;
+        return (await both).claimed;
+      } catch (thrown) {
+        // Then it is not known whether they are stored.
+        if (IN_DOUBT.includes(asStrataError(thrown).code)) throw thrown;
+        done = undefined;
+        await stored();
+        return undefined;
+      }
+    },
+  };
+}
+
+const IN_DOUBT: readonly string[] = ["store_busy", "store_failed", "unexpected"];
 
 /**
  * A client that talks with the agent answers the calls that wait for it. Only the called agent or the deciding person can answer the

@@ -17,6 +17,8 @@ export interface Waiting {
   readonly contact: ContactId;
   /** Whether it goes on with a chain that has begun. */
   readonly goesOn: boolean;
+  /** It begins only if there is a place for it now. */
+  readonly atOnce?: boolean;
 }
 
 /** What runs in a program just now, and what waits for its place. */
@@ -32,7 +34,7 @@ export interface Load {
 export interface TurnQueue {
   /**
    * The turn's events, once there is a place for it. It gives the place back before it yields the last event: the reader of that event may
-   * start the next turn.
+   * start the next turn. With `atOnce`, it yields nothing where the turn would have to wait.
    * @throws StrataError `turn_cancelled` if the signal ends the wait
    */
   inPlace(
@@ -96,9 +98,11 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
     }
   };
 
+  const isFree = (): boolean => INSIDE_TURN.getStore() === true || running < rules().atOnce;
+
   const enter = (who: Waiting, signal: AbortSignal | undefined): Promise<() => void> => {
     if (INSIDE_TURN.getStore() === true) return Promise.resolve(() => undefined);
-    if (running < rules().atOnce) return Promise.resolve(take());
+    if (isFree()) return Promise.resolve(take());
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const entry: Entry = {
       ...who,
@@ -120,7 +124,8 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
   };
 
   return {
-    async *inPlace({ agent, contact, goesOn }, signal, turn) {
+    async *inPlace({ agent, contact, goesOn, atOnce = false }, signal, turn) {
+      if (atOnce && !isFree()) return;
       const leave = await enter({ agent, contact, goesOn }, signal);
       try {
         for await (const event of turn()) {

@@ -4,7 +4,7 @@ import { asStrataError, isKept, type Message, StrataError, type TurnEvent } from
 import type { Settled, Thread } from "../../store/index.ts";
 import { awaitedCalls, unsentOf } from "../access.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
-import type { RunOptions } from "../runtime.ts";
+import type { RunOptions, TurnOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
 import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
 import { answerCalls, lastWord } from "./calls.ts";
@@ -27,12 +27,15 @@ import { endRun, isFinalFailure, partedEvents, resultsOf } from "./waits.ts";
  * answers the model's calls and sends again until the end, commits everything at once, and reports. A problem after the claim becomes
  * a failed end; both ends are recorded (law 14).
  */
-export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+export async function* runTurn(parts: TurnParts, waiting: Thread, options: TurnOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
   const setup = await runningSetup(parts, thread, options).catch(asStrataError);
   if (setup instanceof StrataError)
     return yield* endRun(parts, thread, setup, { signal: options.signal, none: NO_MODEL });
-  const waits = () => parts.store.isDue(thread.scope, thread.id);
+  const waits = async () => {
+    await options.arriving?.stored();
+    return parts.store.isDue(thread.scope, thread.id);
+  };
   await parts.steps.checkStart(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, {
     signal: options.signal,
@@ -40,6 +43,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
     seen: waiting.version,
     turns: thread.turns,
     most: setup.messages,
+    arriving: options.arriving,
   });
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
