@@ -92,8 +92,7 @@ export function openKnownEpochs(most = MOST): KnownEpochs {
     putThread: (thread) => putNewest(threads, nameKey(thread.scope, thread), thread),
     forget: (scope) => {
       const own = `${contactKey(scope)} `;
-      for (const all of [pasts, threads])
-        for (const key of [...all.keys()]) if (key.startsWith(own)) all.delete(key);
+      for (const all of [pasts, threads]) for (const key of [...all.keys()]) if (key.startsWith(own)) all.delete(key);
       for (const key of [...known.keys()]) if (key.startsWith(own)) remove(key);
     },
   };
