@@ -96,7 +96,7 @@ export { callLeftOpen } from "./threads/open-calls.ts";
 export { TELL_CALLER } from "./threads/tell-caller.ts";
 export { openRow } from "./threads/threads.ts";
 export { addLateReply } from "./turns/apply-turn.ts";
-export { leases } from "./turns/claims.ts";
+export { leases } from "./turns/leases.ts";
 export {
   type AlsoStored,
   type BackupProgress,

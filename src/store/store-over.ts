@@ -58,8 +58,9 @@ import {
   warnedThreads,
 } from "./threads/threads.ts";
 import { wholeHistory } from "./threads/whole-history.ts";
-import { askStop, claim, leases, receiveAndClaim, renew, stopAsked, withdraw } from "./turns/claims.ts";
+import { claim, receiveAndClaim, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall, recordedCall } from "./turns/journal.ts";
+import { askStop, leases, renew, stopAsked } from "./turns/leases.ts";
 import { settle } from "./turns/settle.ts";
 import { lastAnswer, sent, starts, turn, turns } from "./turns/turns.ts";
 import type { Binding, Database, StorePart, Tx } from "./tx.ts";
@@ -145,7 +146,8 @@ function bindingOf({ read, write, failure }: Database): OwnBinding {
   };
 }
 
-function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: KnownEpochs) {
+function turnStore(binding: OwnBinding, epochs: KnownEpochs) {
+  const { reading, writing } = binding;
   const [readCalls, readSent] = [reading(callsAtEnd), reading(sent)];
   // Noted once the commit is there, and of a commit that was tried again only once.
   const settleNoting = writing(async (tx: Tx, claim: Claim, outcome: TurnOutcome) => {
@@ -190,19 +192,9 @@ function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: Known
     cancelCalls: writing(cancelCalls),
     answerOverdue: writing(answerOverdue),
     nextOverdue: reading(nextOverdue),
-    // A lost claim leaves its messages waiting, as before it. What the turn shows meanwhile is not in the record yet anyway.
-    claim: writingAhead((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
-      claim(tx, scope, id, { ...request, known: epochs }),
-    ),
-    receiveAndClaim: writing((tx: Tx, ...[scope, id, events, request, also]: Parameters<Store["receiveAndClaim"]>) =>
-      receiveAndClaim(tx, scope, id, events, { ...request, known: epochs }, also),
-    ),
-    askStop: writing(askStop),
-    stopAsked: reading(stopAsked),
-    leases: reading(leases),
+    ...claimStore(binding, epochs),
     contactRows: reading(contactRows),
     calledFrom: reading(calledFrom),
-    renew: writing(renew),
     settle: async (claim: Claim, outcome: TurnOutcome) => {
       const { settled, notes } = await settleNoting(claim, outcome);
       for (const note of notes) note();
@@ -223,6 +215,22 @@ function turnStore({ reading, writing, writingAhead }: OwnBinding, epochs: Known
     starts: reading(starts),
     rebuild: reading(rebuild),
     epoch: reading((tx: Tx, scope: ContactScope, id: ThreadId) => currentEpoch(tx, scope, id, epochs)),
+  };
+}
+
+function claimStore({ reading, writing, writingAhead }: OwnBinding, known: KnownEpochs) {
+  return {
+    // A lost claim leaves its messages waiting, as before it. What the turn shows meanwhile is not in the record yet anyway.
+    claim: writingAhead((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
+      claim(tx, scope, id, { ...request, known }),
+    ),
+    receiveAndClaim: writing((tx: Tx, ...[scope, id, events, request, also]: Parameters<Store["receiveAndClaim"]>) =>
+      receiveAndClaim(tx, scope, id, events, { ...request, known }, also),
+    ),
+    askStop: writing(askStop),
+    stopAsked: reading(stopAsked),
+    leases: reading(leases),
+    renew: writing(renew),
   };
 }
 

@@ -21,10 +21,10 @@ export {
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
 export { type FeatureApi, featureApi, type OpenedApi } from "./feature-api.ts";
+export type { Arrival } from "./intake/arrival.ts";
 export { follow } from "./intake/follow.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
-export type { Arrival } from "./intake/receive.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
 export { isStepCall } from "./loop/answer.ts";
 export { COMPLETE } from "./loop/ask-once.ts";

@@ -38,7 +38,7 @@ import type {
   UsageTotal,
 } from "../store/index.ts";
 import type { FeatureApi } from "./feature-api.ts";
-import type { Arrival } from "./intake/receive.ts";
+import type { Arrival } from "./intake/arrival.ts";
 import type { Load } from "./intake/turn-queue.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */

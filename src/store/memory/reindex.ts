@@ -5,7 +5,7 @@ import { isInHistory, type MemoryRow, toMemory } from "../rows.ts";
 import { KEPT_ENDINGS, owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
-import { eventsOfTurn } from "../threads/events.ts";
+import { eventsOfTurn } from "../turns/handled-events.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { changeScope, countChange, countIn, type MemoryScope, type OpenScope } from "./memory-scope.ts";

@@ -6,11 +6,10 @@ import {
   type StoredEvent,
   StrataError,
   type ThreadId,
-  type TurnId,
 } from "../../protocol/index.ts";
 import { keepOwn, scopeKey, textOf } from "../record/pieces.ts";
 import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
-import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
+import { type EventText, toEvent, toThread, wordsOf } from "../rows.ts";
 import { fixed, insert, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { type AlsoStored, inOrder, type Tx } from "../tx.ts";
@@ -37,11 +36,9 @@ export async function receiveOn(
   thread: ThreadId,
   events: readonly ArrivingEvent[],
   also?: AlsoStored,
-): Promise<{ readonly row: Row<"thread">; readonly stored: readonly StoredEvent[] }> {
+): Promise<ReceivedOn> {
   const [row, before] = await Promise.all([openRow(tx, scope, thread), beforeEvents(tx, scope, thread)]);
-  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, { events, before, also });
-  if (isSaid) checkRoom(scope, waiting);
-  return { row: { ...row, last_activity: newest }, stored };
+  return addIfRoom(tx, scope, row, { events, before, also });
 }
 
 /** The same on the thread that the opening names, created if missing. */
@@ -54,9 +51,19 @@ export async function openAndReceive(
 ): Promise<Posted> {
   const row = await openedRow(tx, scope, opening);
   const before = await beforeEvents(tx, scope, row.id);
-  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, { events, before, also });
+  const { row: now, stored } = await addIfRoom(tx, scope, row, { events, before, also });
+  return { thread: toThread(now), events: stored };
+}
+
+interface ReceivedOn {
+  readonly row: Row<"thread">;
+  readonly stored: readonly StoredEvent[];
+}
+
+async function addIfRoom(tx: Tx, scope: ContactScope, row: Row<"thread">, adding: Adding): Promise<ReceivedOn> {
+  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, adding);
   if (isSaid) checkRoom(scope, waiting);
-  return { thread: toThread({ ...row, last_activity: newest }), events: stored };
+  return { row: { ...row, last_activity: newest }, stored };
 }
 
 /**
@@ -74,25 +81,14 @@ export async function addEvents(
 }
 
 /** The contact's key, and the state of a thread to which events are added: queried together with the thread. */
-async function beforeEvents(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<BeforeEvents> {
+async function beforeEvents(tx: Tx, scope: ContactScope, thread: ThreadId) {
   const [key, state] = await Promise.all([scopeKey(tx, scope), lastAndWaiting(tx, scope, thread)]);
   return { key, ...state };
 }
 
-/** The newest event's place on the thread, how many of the contact's messages wait for the agent, and whether a call is open on the thread. */
-interface ThreadState {
-  readonly last: number;
-  readonly waited: number;
-  readonly isOpen: boolean;
-}
-
-interface BeforeEvents extends ThreadState {
-  readonly key: Uint8Array;
-}
-
 interface Adding {
   readonly events: readonly ArrivingEvent[];
-  readonly before: BeforeEvents;
+  readonly before: Awaited<ReturnType<typeof beforeEvents>>;
   readonly also?: AlsoStored | undefined;
 }
 
@@ -153,7 +149,8 @@ const activeThread = fixed((at: InThread & { readonly newest: number }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.thread })),
 );
 
-async function lastAndWaiting(tx: Tx, { org, agent, contact }: ContactScope, thread: ThreadId): Promise<ThreadState> {
+/** The newest event's place on the thread, how many of the contact's messages wait for the agent, and whether a call is open on the thread. */
+async function lastAndWaiting(tx: Tx, { org, agent, contact }: ContactScope, thread: ThreadId) {
   const at = [org, agent, contact];
   const row = await tx.first(
     plain<{ readonly last: number | null; readonly waiting: number; readonly open: string | null }>(
@@ -365,31 +362,6 @@ const firstPending = fixed((at: InThread) =>
 
 const pendingEvents = fixed((at: InThread) =>
   eventsOf(at).where("event.thread", "=", at.thread).where("event.status", "=", sql.lit("pending")),
-);
-
-/** An event with its place among those of its turn. */
-export type HandledEvent = WithText<Row<"event">> & { readonly position: number };
-
-/** What a turn that ended had to handle, in order; with the text of each. */
-export async function eventsOfTurn(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly HandledEvent[]> {
-  return (await tx.all(handledEvents({ ...owner(scope), turn }))).sort((a, b) => a.position - b.position);
-}
-
-const handledEvents = fixed((at: ContactScope & { readonly turn: TurnId }) =>
-  query
-    .selectFrom("turn_event")
-    .innerJoin("event", (join) =>
-      join.onRef("event.org", "=", "turn_event.org").onRef("event.id", "=", "turn_event.event"),
-    )
-    .selectAll("event")
-    .select([textOf("event").as("text"), "turn_event.position"])
-    // Said so that no index serves: each event is found by its id, and never among all of the contact's.
-    .where("event.agent", "is not distinct from", at.agent)
-    .where("event.contact", "is not distinct from", at.contact)
-    .where("turn_event.org", "=", at.org)
-    .where("turn_event.turn", "=", at.turn)
-    .where("turn_event.agent", "=", at.agent)
-    .where("turn_event.contact", "=", at.contact),
 );
 
 /** A scope and a thread of it. */

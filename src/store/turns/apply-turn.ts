@@ -21,10 +21,10 @@ import { isInHistory } from "../rows.ts";
 import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { stagedIn, taintsIn, taintsOf } from "../threads/batch-members.ts";
-import type { HandledEvent } from "../threads/events.ts";
 import { UNTAKEN } from "../threads/open-calls.ts";
 import type { DoneTurn, Tx } from "../tx.ts";
 import { appendMessages, type Settling, type TranscriptEnd } from "./epochs.ts";
+import type { HandledEvent } from "./handled-events.ts";
 
 /** A turn that ended well, its texts kept already. */
 interface Applying extends DoneTurn {

@@ -19,9 +19,9 @@ import { toBreakpoints, toEnd, toEvent, toParameters, toReply, toTotals } from "
 import { atMost, fixed, owner, plain, query, type Sql, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchMemberOf, sendersOf, toSteps } from "../threads/batch-members.ts";
-import { eventsOfTurn } from "../threads/events.ts";
 import { callsOfTurn } from "../threads/open-calls.ts";
 import { inOrder, type Tx } from "../tx.ts";
+import { eventsOfTurn } from "./handled-events.ts";
 import { readRequest, requestRows } from "./requests.ts";
 
 /** A turn in scope, as recorded. */

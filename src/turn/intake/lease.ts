@@ -1,7 +1,7 @@
 import { asStrataError, type Digest, issueId, type OrgId, StrataError, turnId } from "../../protocol/index.ts";
 import type { Claim, HeldThread, Thread } from "../../store/index.ts";
 import type { Parts } from "../parts.ts";
-import type { Arrival } from "./receive.ts";
+import type { Arrival } from "./arrival.ts";
 
 /** How long a lease holds without a renewal, how often it is renewed, and how often a request to stop is looked for. Milliseconds. */
 const HOLD = 30_000;

@@ -2,7 +2,6 @@ import {
   type Agent,
   type Allowed,
   ANSWER_KIND,
-  asStrataError,
   authorize,
   type CallId,
   type ContactScope,
@@ -18,20 +17,20 @@ import {
   type PayloadPart,
   partText,
   type SignedEvent,
-  type StoredEvent,
   StrataError,
   TRUSTS,
   threadId,
   trustOf,
   withArticle,
 } from "../../protocol/index.ts";
-import type { AlsoStored, Claimed, ClaimRequest, Thread, ThreadOpening } from "../../store/index.ts";
+import type { AlsoStored, Thread, ThreadOpening } from "../../store/index.ts";
 import { agentNamed, scopeOf, scopeOfThread } from "../access.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { Steps } from "../loop/steps.ts";
 import type { Parts } from "../parts.ts";
 import { checkOfRecording, checkRecorded } from "../recording/recording.ts";
 import type { Conversation, Runtime } from "../runtime.ts";
+import { type Arrival, arrivalOn } from "./arrival.ts";
 import { checkTalk } from "./own-channels.ts";
 import { checkOutside, contactFor, stampProof } from "./senders.ts";
 
@@ -122,17 +121,6 @@ async function checkedFor(
   return { scope, stamped: await stampedFor(parts, { agent, scope }, events) };
 }
 
-/**
- * Events that were checked and are not stored yet: a turn that begins with them stores them in the commit of its claim. Where none begins,
- * they are stored alone.
- */
-export interface Arrival {
-  /** Stores them, unless that was done. All or none. */
-  readonly stored: () => Promise<readonly StoredEvent[]>;
-  /** The same in one commit with the claim. Undefined where they are stored alone, and the thread is still to be claimed. */
-  readonly claimed: (request: ClaimRequest) => Promise<Claimed | undefined>;
-}
-
 /** The same, except that nothing is stored yet. */
 export async function arrivalOf(
   parts: Receiving,
@@ -141,34 +129,9 @@ export async function arrivalOf(
   events: readonly SignedEvent[],
   also?: AlsoStored,
 ): Promise<Arrival> {
-  const { store } = parts;
   const { scope, stamped } = await checkedFor(parts, actor, thread, events);
-  let done: Promise<readonly StoredEvent[]> | undefined;
-  const stored: Arrival["stored"] = () => {
-    done ??= store.receive(scope, thread.id, stamped, also);
-    return done;
-  };
-  return {
-    stored,
-    claimed: async (request) => {
-      if (done !== undefined) return undefined;
-      const both = store.receiveAndClaim(scope, thread.id, stamped, request, also);
-      done = both.then(({ events }) => events);
-      try {
-        await done;
-        return (await both).claimed;
-      } catch (thrown) {
-        // Then it is not known whether they are stored.
-        if (IN_DOUBT.includes(asStrataError(thrown).code)) throw thrown;
-        done = undefined;
-        await stored();
-        return undefined;
-      }
-    },
-  };
+  return arrivalOn(parts.store, { scope, id: thread.id }, stamped, also);
 }
-
-const IN_DOUBT: readonly string[] = ["store_busy", "store_failed", "unexpected"];
 
 /**
  * A client that talks with the agent answers the calls that wait for it. Only the called agent or the deciding person can answer the
