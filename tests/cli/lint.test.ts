@@ -275,6 +275,17 @@ const unstable = (findings: readonly Found[]) =>
     .map(({ section, stands }) => [section, stands.slice(0, stands.indexOf(": from byte"))])
     .sort();
 
+it("passes over conversations that cannot be read any more, because their contact was erased or a message retracted", async () => {
+  const cwd = project();
+  await strata(["ask", "I like tea.", "--as", "ann"], { cwd });
+  const { out } = await strata(["ask", "I like tea.", "--as", "bob", "--json"], { cwd });
+  expect((await strata(["contact", "erase", "ann", "--yes"], { cwd })).code).toBe(0);
+  expect(await strata(["lint"], { cwd })).toMatchObject({ code: 0, err: "" });
+  const [event = ""] = /evt_\w+/.exec(out) ?? [];
+  expect((await strata(["event", "retract", event, "--reason", "not true", "--yes"], { cwd })).code).toBe(0);
+  expect(await strata(["lint"], { cwd })).toMatchObject({ code: 0, err: "" });
+});
+
 it("25.26 a text that names a tool which the agent does not have is reported; the shipped ones name none", async () => {
   const cwd = project((yaml) => yaml.replace("read, write]", "read]"));
   await strata(["lock"], { cwd });

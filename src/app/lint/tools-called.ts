@@ -1,5 +1,5 @@
 import { toolsOfKeys } from "../../agents/index.ts";
-import type { Agent, CountTokens, ToolName, TurnId } from "../../protocol/index.ts";
+import { type Agent, asStrataError, type CountTokens, type ToolName, type TurnId } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { meantBy, type Toolset } from "../../turn/tools/index.ts";
 import type { Rates, ThreadLength } from "../../wire/index.ts";
@@ -55,7 +55,7 @@ async function callsOf({ org, name }: Agent, store: Store, tools: Toolset) {
   const called = new Map<ToolName, number>();
   let talks = 0;
   for (const { scope, id } of threads) {
-    const { transcript = [] } = (await store.epoch(scope, id)) ?? {};
+    const { transcript = [] } = (await store.epoch(scope, id).catch(unlessErased)) ?? {};
     if (transcript.length > 0) talks += 1;
     for (const { turn } of transcript) if (turn !== null) turns.add(turn);
     const here = transcript.flatMap(({ message }) =>
@@ -66,4 +66,9 @@ async function callsOf({ org, name }: Agent, store: Store, tools: Toolset) {
     for (const tool of new Set(here)) called.set(tool, (called.get(tool) ?? 0) + 1);
   }
   return { turns: turns.size, threads: talks, called };
+}
+
+/** A conversation whose texts were erased or retracted says nothing here. If they are broken, `verify` says so. */
+function unlessErased(thrown: unknown): undefined {
+  if (asStrataError(thrown).code !== "record_broken") throw thrown;
 }
