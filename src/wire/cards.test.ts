@@ -162,8 +162,8 @@ describe("a model's card", () => {
     const [sonnet, routed] = ["anthropic:claude-sonnet-4-5", "openrouter:anthropic/claude-sonnet-4.5"].map((ref) =>
       cardOf(ref),
     );
-    const { loadsTools, ...passed } = sonnet ?? {};
-    expect(loadsTools).toBe(true);
+    const { loadsTools, retires, ...passed } = sonnet ?? {};
+    expect([loadsTools, retires]).toEqual([true, "2026-11-30"]);
     expect(routed).toEqual({ ...passed, family: routed?.family, metadata: "openrouter" });
     // It may end on Bedrock, whose minimum is the larger one.
     for (const ref of ["openrouter:anthropic/claude-opus-4.7", "bedrock:anthropic.claude-opus-4-7"]) {

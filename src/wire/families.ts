@@ -33,7 +33,7 @@ const minimumOf = ({ family, minimumPrefix }: Family): number =>
 
 /** A model behind OpenRouter costs and caches as its maker's does, except on hosts of open models, which each have their own price. */
 const passedOn = (row: Family, name: string): Family => {
-  const { price, loadsTools: _, ...rest } = row;
+  const { price, loadsTools: _, retires: _own, ...rest } = row;
   const card = { ...rest, family: `openrouter:${name}`, tailMode: tailOf(row), minimumPrefix: minimumOf(row) };
   return { ...card, metadata: "openrouter", ...(price !== undefined && { price }) };
 };
@@ -69,7 +69,7 @@ const ONE_PRICE = /claude-(?:3-.*|sonnet-4|opus-4|opus-4-1|)$/;
 const SHORT_ONLY = ONE_PRICE;
 
 function onBedrock(row: Family): readonly Family[] {
-  const { price, lifetimes, loadsTools: _, ...rest } = row;
+  const { price, lifetimes, loadsTools: _, retires: _own, ...rest } = row;
   const card = {
     ...rest,
     tailMode: tailOf(row),

@@ -37,6 +37,8 @@ export interface Family {
   readonly family: string;
   /** The day the data was checked. */
   readonly checked: string;
+  /** The day on which its provider ends it, if that has been announced. */
+  readonly retires?: string;
   /** Tokens of context, of the provider's table of models. A longer prompt that costs more per token ends it. */
   readonly contextWindow: number;
   /** Tokens of the longest reply, of the same table. */

@@ -127,7 +127,13 @@ export const ANTHROPIC: readonly Family[] = [
   // Anthropic says 2,048.
   { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, maxOutputTokens: 8_192, price: price(0.8, 4) },
   { family: "anthropic:claude-sonnet-4", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
-  { family: "anthropic:claude-sonnet-4-5", ...CLAUDE_45, minimumPrefix: 1_024, price: price(3, 15) },
+  {
+    family: "anthropic:claude-sonnet-4-5",
+    ...CLAUDE_45,
+    minimumPrefix: 1_024,
+    price: price(3, 15),
+    retires: "2026-11-30",
+  },
   // Anthropic says 1,024; its older pages and measurements say 2,048.
   { family: "anthropic:claude-sonnet-4-6", ...LEVELLED, minimumPrefix: 2_048, price: price(3, 15) },
   {
@@ -155,7 +161,7 @@ export const ANTHROPIC: readonly Family[] = [
     minimumPrefix: 1_024,
     price: price(15, 75),
   },
-  { family: "anthropic:claude-opus-4-5", ...CLAUDE_45, price: price(5, 25) },
+  { family: "anthropic:claude-opus-4-5", ...CLAUDE_45, price: price(5, 25), retires: "2027-01-22" },
   { family: "anthropic:claude-opus-4-6", ...LEVELLED, price: price(5, 25) },
   {
     family: "anthropic:claude-opus-4-7",

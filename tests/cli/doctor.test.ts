@@ -52,6 +52,23 @@ describe("strata doctor", () => {
     expect((await doctor(cwd)).check.has("former")).toBe(false);
   });
 
+  it("25.14 says of a model that its provider ends until when it answers, and nothing of others", async () => {
+    const env = { ANTHROPIC_API_KEY: "a-key-of-anthropic" };
+    const modelOf = async (model: string) =>
+      (
+        await doctor(
+          project((yaml) => `${yaml}\nmodel: anthropic:${model}\n`),
+          env,
+        )
+      ).check.get("models");
+    expect(await modelOf("claude-sonnet-4-5")).toMatchObject({
+      state: "warn",
+      message: expect.stringContaining("anthropic:claude-sonnet-4-5 answers until 2026-11-30"),
+    });
+    const lasting = await modelOf("claude-sonnet-5-5");
+    expect(lasting).toMatchObject({ state: "ok", message: expect.not.stringContaining("answers until") });
+  });
+
   it("finds an empty folder fit, says what is missing, and makes nothing in it", async () => {
     const cwd = place();
     const { code, out, err } = await strata(["doctor"], { cwd });
@@ -75,7 +92,7 @@ describe("strata doctor", () => {
     expect(check.get("waiting")?.message).toMatch(
       /^1 message on thr_\w+ with ann\n.*\/retry.*\/withdraw.*`strata thread withdraw thr_\w+`/,
     );
-    expect(check.get("models")).toMatchObject({ state: "ok" });
+    expect(check.get("models")).toMatchObject({ message: expect.stringContaining("its settings are complete") });
     expect(JSON.stringify([...check])).not.toContain(refusing.env.TEST_KEY);
   });
 

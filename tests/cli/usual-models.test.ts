@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { jsonLines, place, ROOT, strata } from "./strata.ts";
+import { atTerminal, jsonLines, place, ROOT, strata } from "./strata.ts";
 
 /** In the order in which they decide: each beats those below it. */
 const USUAL = [
@@ -71,6 +71,14 @@ describe("without a model in strata.yaml", () => {
     expect(await modelWith(env)).toBe("compatible:qwen3:8b");
     expect((await strata(["models"], { cwd: place(), env })).out).toContain("compatible:qwen3:8b");
     expect(await modelWith({ OPENAI_BASE_URL: "http://127.0.0.1:9/v1" })).toBe("compatible:default");
+  });
+
+  it("25.14 the first lines of a chat name the model that such a server lists", async () => {
+    const chat = atTerminal(["chat", "companion"], { cwd: place(), env: await listing() });
+    await chat.sees("companion (compatible:qwen3:8b) listens to me");
+    await chat.sees('models: { "compatible:qwen3:8b": { contextWindow: … } }');
+    chat.press("/quit\r");
+    await chat.ended;
   });
 
   it("25.14 a limit in dollars asks for the price of the model that such a server lists, and of no other", async () => {

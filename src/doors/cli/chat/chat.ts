@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { App, Thread } from "../../../app.ts";
-import { answererSays } from "../../../features/agents/index.ts";
+import { answererSays, answeringOf } from "../../../features/agents/index.ts";
 import { DELIVERY_API } from "../../../features/deliveries/index.ts";
 import { count, printable, waitingMessagesSays } from "../../../print/index.ts";
 import {
@@ -141,10 +141,12 @@ async function greet(context: Context, { app, agent, contact, thread: opened }: 
   const { note } = context;
   if (isInteractive(context.terminal)) {
     context.adviseInChat();
+    // As a turn opens it: a server of one's own is asked which model it has.
+    const [{ model } = { model: app.modelNameOf(agent) }] = await answeringOf(app, [agent]);
     note(
-      `${agent.name} (${answererSays(app.modelNameOf(agent), agent.handler?.file)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`,
+      `${agent.name} (${answererSays(model, agent.handler?.file)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`,
     );
-    const guess = app.guessedWindow(app.modelNameOf(agent));
+    const guess = app.guessedWindow(model);
     if (guess !== undefined) note(`Careful: ${guess}.`);
   }
   const thread = opened();

@@ -180,7 +180,13 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
     );
   const guesses = [...new Set(asking.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
   const refused = refusedParameters(app, asking);
-  const notes = [...guesses, ...refused, ...(unread === undefined ? [] : [unread])];
+  const ending = [...new Set(asking.map(({ model }) => model))].flatMap((model) => {
+    const { retires } = app.cardOf(model);
+    return retires === undefined
+      ? []
+      : [`${model} answers until ${retires}, when its provider ends it: name another one`];
+  });
+  const notes = [...guesses, ...ending, ...refused, ...(unread === undefined ? [] : [unread])];
   const lines = [...problems.map(({ message }) => message), ...sentence, ...notes].join("\n");
   const [first] = problems;
   if (first !== undefined)
