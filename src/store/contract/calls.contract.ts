@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { firstRuns } from "../../../tests/spread.ts";
 import { actorId, asStrataError, batchContact, spoken, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { Store } from "../store.ts";
@@ -82,21 +83,25 @@ interface World {
 
 /** What holds of calls that act outside, whatever happens to the turns that make them. */
 export function callContract(openStore: OpenStore): void {
-  it("law 7 no call acts twice for one message, and the result of one is shown only to those it was made for", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(deed, { minLength: 2, maxLength: 12 }), async (deeds) => {
-        const world = { store: await openStore(), acted: new Set<string>() };
-        for (const name of NAMES) await write(world, name);
-        for (const one of deeds) {
-          if (one.deed === "run") await runTurn(world, one);
-          else await (one.deed === "message" ? write : forget)(world, one.who);
-        }
-        expect(await problems(world.store, ANN.org)).toEqual([]);
-        await world.store.close();
-      }),
-      { numRuns: 12, examples: [[LEFT_OUT]] },
-    );
-  });
+  const { numRuns, title } = firstRuns(12, 5);
+  it(
+    title("law 7 no call acts twice for one message, and the result of one is shown only to those it was made for"),
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(deed, { minLength: 2, maxLength: 12 }), async (deeds) => {
+          const world = { store: await openStore(), acted: new Set<string>() };
+          for (const name of NAMES) await write(world, name);
+          for (const one of deeds) {
+            if (one.deed === "run") await runTurn(world, one);
+            else await (one.deed === "message" ? write : forget)(world, one.who);
+          }
+          expect(await problems(world.store, ANN.org)).toEqual([]);
+          await world.store.close();
+        }),
+        { numRuns, examples: [[LEFT_OUT]] },
+      );
+    },
+  );
 }
 
 async function write({ store }: World, name: Name): Promise<void> {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../../tests/spread.ts";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import {
@@ -208,39 +209,45 @@ export function isolationContract(openStore: OpenStore): void {
     await at.store.close();
   });
 
-  it("law 7 functions that are called in parallel are each alone: what fails leaves nothing, and nobody sees half of another", async () => {
-    const call = fc.record({
-      does: fc.constantFrom("turn", "say two", "fail", "save", "look"),
-      who: fc.constantFrom("ann", "bob"),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 10 }), async (calls) => {
-        const store = await openStore();
-        const threads = { ann: await open(store, ANN), bob: await open(store, scopeOf("bob")) };
-        const counted = new Map<string, number>();
-        const deeds = calls.map(async ({ does, who }, n) => {
-          const { scope, id } = threads[who];
-          const two = [said(`${who} ${n} one`), said(`${who} ${n} two`)];
-          if (does === "look") return expect((await store.pending(scope, id)).length % 2).toBe(0);
-          if (does === "save") await store.saveMemory(scope, newMemory(), remembered(`${who} likes the tea ${n}`));
-          if (does === "say two") await store.receive(scope, id, two);
-          if (does === "fail") await expect(store.receive(scope, id, [...two, ...two])).rejects.toThrow();
-          if (does === "turn") await exchange(store, await open(store, scope, `turn ${n}`), `Hi ${n}`);
-          counted.set(`${who} ${does}`, (counted.get(`${who} ${does}`) ?? 0) + 1);
-        });
-        await Promise.all(deeds);
-        for (const who of ["ann", "bob"] as const) {
-          const { scope, id } = threads[who];
-          const texts = (await store.pending(scope, id)).map(({ content }) => JSON.stringify(content));
-          expect(texts.length).toBe(2 * (counted.get(`${who} say two`) ?? 0));
-          for (const [i, text] of texts.entries()) expect(text).toContain(i % 2 === 0 ? "one" : "two");
-          expect((await store.memories(scope, 99)).length).toBe(counted.get(`${who} save`) ?? 0);
-          expect((await store.usage(scope)).turns).toBe(counted.get(`${who} turn`) ?? 0);
-        }
-        expect(await problems(store, ANN.org)).toEqual([]);
-        await store.close();
-      }),
-      { numRuns: 8 },
-    );
-  });
+  const { numRuns, title } = firstRuns(8, 4);
+  it(
+    title(
+      "law 7 functions that are called in parallel are each alone: what fails leaves nothing, and nobody sees half of another",
+    ),
+    async () => {
+      const call = fc.record({
+        does: fc.constantFrom("turn", "say two", "fail", "save", "look"),
+        who: fc.constantFrom("ann", "bob"),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 10 }), async (calls) => {
+          const store = await openStore();
+          const threads = { ann: await open(store, ANN), bob: await open(store, scopeOf("bob")) };
+          const counted = new Map<string, number>();
+          const deeds = calls.map(async ({ does, who }, n) => {
+            const { scope, id } = threads[who];
+            const two = [said(`${who} ${n} one`), said(`${who} ${n} two`)];
+            if (does === "look") return expect((await store.pending(scope, id)).length % 2).toBe(0);
+            if (does === "save") await store.saveMemory(scope, newMemory(), remembered(`${who} likes the tea ${n}`));
+            if (does === "say two") await store.receive(scope, id, two);
+            if (does === "fail") await expect(store.receive(scope, id, [...two, ...two])).rejects.toThrow();
+            if (does === "turn") await exchange(store, await open(store, scope, `turn ${n}`), `Hi ${n}`);
+            counted.set(`${who} ${does}`, (counted.get(`${who} ${does}`) ?? 0) + 1);
+          });
+          await Promise.all(deeds);
+          for (const who of ["ann", "bob"] as const) {
+            const { scope, id } = threads[who];
+            const texts = (await store.pending(scope, id)).map(({ content }) => JSON.stringify(content));
+            expect(texts.length).toBe(2 * (counted.get(`${who} say two`) ?? 0));
+            for (const [i, text] of texts.entries()) expect(text).toContain(i % 2 === 0 ? "one" : "two");
+            expect((await store.memories(scope, 99)).length).toBe(counted.get(`${who} save`) ?? 0);
+            expect((await store.usage(scope)).turns).toBe(counted.get(`${who} turn`) ?? 0);
+          }
+          expect(await problems(store, ANN.org)).toEqual([]);
+          await store.close();
+        }),
+        { numRuns },
+      );
+    },
+  );
 }

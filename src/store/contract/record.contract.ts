@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../../tests/spread.ts";
 import { type Actor, actorId, type ContactScope, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { JournalKey, Store } from "../store.ts";
@@ -302,35 +303,41 @@ function erasure(openStore: OpenStore): void {
 type Deed = "message" | "done" | "failed" | "crash" | "cut";
 
 function anything(openStore: OpenStore): void {
-  it("003.59 003.61 law 7 whatever happens to turns, no event is lost or handled twice, every request is rebuilt and the record checks out", async () => {
-    const deed = fc.constantFrom<Deed>("message", "message", "done", "failed", "crash", "cut");
-    await fc.assert(
-      fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 25 }), async (deeds) => {
-        const store = await openStore();
-        const thread = await open(store);
-        const life = {
-          store,
-          thread,
-          received: 0,
-          handled: [] as string[],
-          sent: [] as (Ran & { claim: Claim })[],
-          transcript: 0,
-        };
-        for (const one of deeds) await happen(life, one);
-        const slots = await store.slots(ANN, thread.id);
-        const messages = slots.filter((slot) => slot.kind === "message").map((slot) => slot.text);
-        expect(messages).toEqual(life.handled);
-        expect(life.handled.length + (await store.pending(ANN, thread.id)).length).toBe(life.received);
-        for (const { claim, sent } of life.sent) {
-          expect((await store.rebuild(ANN, claim.turn, 1)).request).toEqual(sent[0]);
-        }
-        expect((await store.epoch(ANN, thread.id))?.transcript.length ?? 0).toBe(life.transcript);
-        expect(await problems(store, ANN.org)).toEqual([]);
-        await store.close();
-      }),
-      { numRuns: 20 },
-    );
-  });
+  const { numRuns, title } = firstRuns(20, 8);
+  it(
+    title(
+      "003.59 003.61 law 7 whatever happens to turns, no event is lost or handled twice, every request is rebuilt and the record checks out",
+    ),
+    async () => {
+      const deed = fc.constantFrom<Deed>("message", "message", "done", "failed", "crash", "cut");
+      await fc.assert(
+        fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 25 }), async (deeds) => {
+          const store = await openStore();
+          const thread = await open(store);
+          const life = {
+            store,
+            thread,
+            received: 0,
+            handled: [] as string[],
+            sent: [] as (Ran & { claim: Claim })[],
+            transcript: 0,
+          };
+          for (const one of deeds) await happen(life, one);
+          const slots = await store.slots(ANN, thread.id);
+          const messages = slots.filter((slot) => slot.kind === "message").map((slot) => slot.text);
+          expect(messages).toEqual(life.handled);
+          expect(life.handled.length + (await store.pending(ANN, thread.id)).length).toBe(life.received);
+          for (const { claim, sent } of life.sent) {
+            expect((await store.rebuild(ANN, claim.turn, 1)).request).toEqual(sent[0]);
+          }
+          expect((await store.epoch(ANN, thread.id))?.transcript.length ?? 0).toBe(life.transcript);
+          expect(await problems(store, ANN.org)).toEqual([]);
+          await store.close();
+        }),
+        { numRuns },
+      );
+    },
+  );
 }
 
 interface Life {

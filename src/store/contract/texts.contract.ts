@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../../tests/spread.ts";
 import {
   actorId,
   batchContact,
@@ -438,35 +439,39 @@ async function perform(store: Store, { deed, part, n, over, by }: Deed): Promise
 }
 
 function anyDeeds(openStore: OpenStore): void {
-  it("law 7 texts hold together after any deeds: versions, statuses and pointers are those of the record", async () => {
-    await fc.assert(
-      fc.asyncProperty(deeds, async (all) => {
-        const store = await openStore();
-        const models = new Map<string, Model>();
-        for (const deed of all) {
-          const part = deed.part ?? "whole";
-          const model = models.get(part) ?? { stands: 0, versions: [] };
-          models.set(part, model);
-          expect(await perform(store, deed)).toBe(follow(model, deed));
-        }
-        for (const [part, { stands, versions }] of models) {
-          const shown = (await store.textVersions(OWNER, { key: { ...POET, part }, ...MANY })).toReversed();
-          expect(shown.map(({ status, active }) => [status, active])).toEqual(
-            versions.map(({ status }, i) => [status, stands === i + 1]),
-          );
-          const active = (await store.activeTexts(OWNER)).find((one) => one.part === part);
-          expect(active?.n ?? 0).toBe(stands ?? 0);
-          const pointer = (await store.textPointers(OWNER)).find((one) => one.part === part);
-          expect(pointer ? pointer.stands : 0).toBe(stands);
-          const counted = (await store.proposalCounts(OWNER)).find((one) => one.part === part);
-          expect(counted?.proposals ?? 0).toBe(versions.filter(isWaiting).length);
-        }
-        expect(await problems(store, OWNER.org)).toEqual([]);
-        await store.close();
-      }),
-      { numRuns: 40 },
-    );
-  });
+  const { numRuns, title } = firstRuns(40, 20);
+  it(
+    title("law 7 texts hold together after any deeds: versions, statuses and pointers are those of the record"),
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(deeds, async (all) => {
+          const store = await openStore();
+          const models = new Map<string, Model>();
+          for (const deed of all) {
+            const part = deed.part ?? "whole";
+            const model = models.get(part) ?? { stands: 0, versions: [] };
+            models.set(part, model);
+            expect(await perform(store, deed)).toBe(follow(model, deed));
+          }
+          for (const [part, { stands, versions }] of models) {
+            const shown = (await store.textVersions(OWNER, { key: { ...POET, part }, ...MANY })).toReversed();
+            expect(shown.map(({ status, active }) => [status, active])).toEqual(
+              versions.map(({ status }, i) => [status, stands === i + 1]),
+            );
+            const active = (await store.activeTexts(OWNER)).find((one) => one.part === part);
+            expect(active?.n ?? 0).toBe(stands ?? 0);
+            const pointer = (await store.textPointers(OWNER)).find((one) => one.part === part);
+            expect(pointer ? pointer.stands : 0).toBe(stands);
+            const counted = (await store.proposalCounts(OWNER)).find((one) => one.part === part);
+            expect(counted?.proposals ?? 0).toBe(versions.filter(isWaiting).length);
+          }
+          expect(await problems(store, OWNER.org)).toEqual([]);
+          await store.close();
+        }),
+        { numRuns },
+      );
+    },
+  );
 }
 
 const editing = (edit: NewText): RunOptions => ({ more: { writes: [rewriting(edit)] } });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../../tests/spread.ts";
 import { actorId, digestOf, ownKind, untrusted } from "../../protocol/index.ts";
 import {
   exchange,
@@ -287,40 +288,46 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("law 7 nothing is lost in silence, and nothing is another's answer: in any order of ids, texts, proofs and channels", async () => {
-      const store = await openStore();
-      const sent = fc.record({
-        proof: fc.constantFrom("proven", "claimed", undefined),
-        id: fc.constantFrom("m1", "m2"),
-        text: fc.constantFrom("Pay Bob.", "Pay Eve."),
-        channel: fc.constantFrom("test", "sms"),
-      });
-      let run = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(sent, { maxLength: 12 }), async (all) => {
-          const thread = await open(store, scopeOf(`sender-${++run}`));
-          // The message that a signed id identifies, and the one that an unsigned id identifies on its channel.
-          const first = new Map<string, string>();
-          for (const { proof, id, text, channel } of all) {
-            const event = said(text, { externalId: id, channel, ...(proof && { proof }) });
-            const key = proof === "proven" ? `signed ${id}` : `${channel} ${id}`;
-            const known = first.get(key);
-            const stored = store.receive(thread.scope, thread.id, [event]);
-            if (known !== undefined && known !== text) {
-              await expect(stored).rejects.toMatchObject({ code: "invalid_input" });
-              continue;
+    const { numRuns, title } = firstRuns(30, 15);
+    it(
+      title(
+        "law 7 nothing is lost in silence, and nothing is another's answer: in any order of ids, texts, proofs and channels",
+      ),
+      async () => {
+        const store = await openStore();
+        const sent = fc.record({
+          proof: fc.constantFrom("proven", "claimed", undefined),
+          id: fc.constantFrom("m1", "m2"),
+          text: fc.constantFrom("Pay Bob.", "Pay Eve."),
+          channel: fc.constantFrom("test", "sms"),
+        });
+        let run = 0;
+        await fc.assert(
+          fc.asyncProperty(fc.array(sent, { maxLength: 12 }), async (all) => {
+            const thread = await open(store, scopeOf(`sender-${++run}`));
+            // The message that a signed id identifies, and the one that an unsigned id identifies on its channel.
+            const first = new Map<string, string>();
+            for (const { proof, id, text, channel } of all) {
+              const event = said(text, { externalId: id, channel, ...(proof && { proof }) });
+              const key = proof === "proven" ? `signed ${id}` : `${channel} ${id}`;
+              const known = first.get(key);
+              const stored = store.receive(thread.scope, thread.id, [event]);
+              if (known !== undefined && known !== text) {
+                await expect(stored).rejects.toMatchObject({ code: "invalid_input" });
+                continue;
+              }
+              first.set(key, text);
+              const [got] = await stored;
+              expect(got?.proof === "proven").toBe(proof === "proven");
+              expect(got?.content).toEqual([{ type: "text", text }]);
             }
-            first.set(key, text);
-            const [got] = await stored;
-            expect(got?.proof === "proven").toBe(proof === "proven");
-            expect(got?.content).toEqual([{ type: "text", text }]);
-          }
-          expect(await store.pending(thread.scope, thread.id)).toHaveLength(first.size);
-        }),
-        { numRuns: 30 },
-      );
-      await store.close();
-    });
+            expect(await store.pending(thread.scope, thread.id)).toHaveLength(first.size);
+          }),
+          { numRuns },
+        );
+        await store.close();
+      },
+    );
 
     it("law 7 a signed event whose id stands for another signed text is refused, and not taken for that one", async () => {
       const store = await openStore();
