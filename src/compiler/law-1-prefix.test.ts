@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { firstRuns } from "../../tests/spread.ts";
 import {
   EPHEMERAL_TAIL,
   type Epoch,
@@ -176,8 +177,12 @@ function edit(one: Layer, text: string): Layer {
   return one.mutability === "immutable" ? one : { ...one, source: { kind: "text", text: trusted(text) } };
 }
 
+const LIVES = firstRuns(100, 40);
+
 it.each(Object.entries(PLANS))(
-  "law 1, law 8: within an epoch whatever a request sent before its tail is a byte prefix of every later request, and each fits its budget: %s",
+  LIVES.title(
+    "law 1, law 8: within an epoch whatever a request sent before its tail is a byte prefix of every later request, and each fits its budget: %s",
+  ),
   (_, tail) => {
     let epochs = 0;
     let pairs = 0;
@@ -211,7 +216,7 @@ it.each(Object.entries(PLANS))(
           expect(later.epoch.prefix.tools).toEqual(earlier.epoch.prefix.tools);
         });
       }),
-      { numRuns: 100 },
+      { numRuns: LIVES.numRuns },
     );
     // The law was tried on both: requests of one epoch, and epochs that end.
     expect(pairs).toBeGreaterThan(50);
@@ -219,32 +224,35 @@ it.each(Object.entries(PLANS))(
   },
 );
 
-it("law 1: a tail of changed lines is kept as it was sent, and tells at every moment what the layers say", () => {
-  let changes = 0;
-  fc.assert(
-    fc.property(fc.oneof(threadPlan, livelyThread), fc.boolean(), ([layers, turns], early) => {
-      const place = early ? "before-events" : "after-events";
-      for (const made of live(layers, turns, { trusted: "delta", framed: "delta", place })) {
-        const sent = request(made);
-        expect(sent.tail).toEqual([]);
-        const parts = sent.messages.flatMap(userTexts);
-        // After a cut in the middle of a turn everything is sent again, unless there is no room for it.
-        const all = made.kept.whole.reduce((sum, { text }) => sum + bytes3(text) + 4, 4);
-        if (made.epoch.reason === "cut" && made.own.length > 1 && roomLeft(made) < all) continue;
-        changes += parts.filter(({ told }) => told !== undefined && told.as !== "whole").length;
-        for (const { text, told } of made.kept.whole) {
-          if (told === undefined) throw new Error("a layer without a name");
-          const known = read(parts, told.layer);
-          const frames = readFrames(text);
-          if (frames.length > 0) for (const frame of frames) expect(known.frames).toContainEqual(frame);
-          else expect([...known.lines].toSorted()).toEqual([...linesOf(text)].toSorted());
+it(
+  LIVES.title("law 1: a tail of changed lines is kept as it was sent, and tells at every moment what the layers say"),
+  () => {
+    let changes = 0;
+    fc.assert(
+      fc.property(fc.oneof(threadPlan, livelyThread), fc.boolean(), ([layers, turns], early) => {
+        const place = early ? "before-events" : "after-events";
+        for (const made of live(layers, turns, { trusted: "delta", framed: "delta", place })) {
+          const sent = request(made);
+          expect(sent.tail).toEqual([]);
+          const parts = sent.messages.flatMap(userTexts);
+          // After a cut in the middle of a turn everything is sent again, unless there is no room for it.
+          const all = made.kept.whole.reduce((sum, { text }) => sum + bytes3(text) + 4, 4);
+          if (made.epoch.reason === "cut" && made.own.length > 1 && roomLeft(made) < all) continue;
+          changes += parts.filter(({ told }) => told !== undefined && told.as !== "whole").length;
+          for (const { text, told } of made.kept.whole) {
+            if (told === undefined) throw new Error("a layer without a name");
+            const known = read(parts, told.layer);
+            const frames = readFrames(text);
+            if (frames.length > 0) for (const frame of frames) expect(known.frames).toContainEqual(frame);
+            else expect([...known.lines].toSorted()).toEqual([...linesOf(text)].toSorted());
+          }
         }
-      }
-    }),
-    { numRuns: 100 },
-  );
-  expect(changes).toBeGreaterThan(20);
-});
+      }),
+      { numRuns: LIVES.numRuns },
+    );
+    expect(changes).toBeGreaterThan(20);
+  },
+);
 
 const userTexts = (message: Message): TextPart[] =>
   message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part] : [])) : [];
