@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { readFiles } from "../../checks/files.ts";
 import { FEATURES } from "../../src/app/entry/features.ts";
@@ -58,6 +59,21 @@ for (const { name, part, sample } of ALL) {
     rmSync(folder, { recursive: true, force: true });
   });
 }
+
+it("what is kept of somebody's act says who it was, wherever it says in which role", async () => {
+  const folder = newFolder();
+  const file = join(folder, "record.sqlite");
+  await (await openSqlite(file, { parts: PARTS })).close();
+  const db = new BetterSqlite3(file, { readonly: true });
+  const sql =
+    "select one.name as name from sqlite_schema as one join pragma_table_info(one.name) as its where one.type = 'table' and its.name = ?";
+  const having = (column: string): readonly string[] => db.prepare<[string], string>(sql).pluck().all(column).sort();
+  const [byRole, byId] = [[...having("by"), ...having("role")], having("by_id")];
+  expect(byRole.length).toBeGreaterThan(10);
+  expect(byRole.filter((table) => !byId.includes(table))).toEqual([]);
+  db.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 describe("what features keep", () => {
   it("is named once: no two have a table of the same name", () => {
