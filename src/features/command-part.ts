@@ -26,6 +26,8 @@ export interface CommandPart<Field extends string> {
   readonly stdin?: Field;
   /** Lists whose values are written `NAME=TEXT`, and the meaning of each value. If one is given, stdin is not read. */
   readonly pairs?: Readonly<Partial<Record<Field, (name: string, text: string) => unknown>>>;
+  /** Fields given in place of others: these get no default then, and are not read from stdin. */
+  readonly instead?: Readonly<Partial<Record<Field, readonly Field[]>>>;
   /** Defaults on the command line for fields that other doors require. */
   readonly usual?: Readonly<Partial<Record<Field, string>>>;
   /** One command line each, without `strata`. */
@@ -44,3 +46,10 @@ export interface CommandPart<Field extends string> {
   /** Not a separate verb but an option of another operation's command. */
   readonly optionOf?: { readonly operation: string; readonly option: string; readonly description: string };
 }
+
+/** The fields in whose place others were given. */
+export const replacedBy = (
+  { instead = {} }: Pick<CommandPart<string>, "instead">,
+  given: Readonly<Record<string, unknown>>,
+): readonly string[] =>
+  Object.entries(instead).flatMap(([field, others = []]) => (given[field] === undefined ? [] : others));

@@ -4,7 +4,7 @@
  * `needs`.
  */
 export { COLUMNS, columnsOf, givingColumns, threadColumn, turnColumn } from "./column.ts";
-export type { CommandPart, Opens } from "./command-part.ts";
+export { type CommandPart, type Opens, replacedBy } from "./command-part.ts";
 export type { Feature, Listed, ShadowParts, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
 export { type McpTool, mcpTool, mcpTools, type OperationAccess } from "./mcp.ts";

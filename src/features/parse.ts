@@ -85,6 +85,8 @@ export interface FieldShape {
   readonly place?: string;
   /** How one word is read; `text` if it may be several things. */
   readonly type: "text" | "number" | "flag" | "list";
+  /** Its value, or each value of the list, is an object: a word holds it as JSON. */
+  readonly isJson?: true;
 }
 
 /** A schema's fields as JSON Schema, each with its description. */
@@ -136,14 +138,23 @@ function fieldOf(name: string, schema: z.ZodType): FieldShape {
     ...(choices !== undefined && { choices }),
     ...(json.title !== undefined && { place: json.title }),
     type: typeOf(json),
+    ...(isObject(itemOf(json)) && { isJson: true }),
   };
 }
 
 type Json = z.core.JSONSchema.BaseSchema;
 
+/** What one value of a list is; what is no list, itself. */
+const itemOf = (json: Json): Json => (typeof json.items === "object" && !Array.isArray(json.items) ? json.items : json);
+
 function choicesOf(json: Json): readonly string[] | undefined {
-  const items = typeof json.items === "object" && !Array.isArray(json.items) ? json.items : json;
-  return items.enum?.every((one) => typeof one === "string") === true ? items.enum.map(String) : undefined;
+  const { enum: all } = itemOf(json);
+  return all?.every((one) => typeof one === "string") === true ? all.map(String) : undefined;
+}
+
+function isObject({ type, anyOf, oneOf }: Json): boolean {
+  const forms = [...(anyOf ?? []), ...(oneOf ?? [])];
+  return type === "object" || (forms.length > 0 && forms.every((one) => typeof one === "object" && isObject(one)));
 }
 
 function typeOf({ type, const: only }: Json): FieldShape["type"] {
@@ -162,7 +173,9 @@ export function fromWords(fields: readonly FieldShape[], words: Readonly<Record<
 }
 
 function fromWord(field: FieldShape | undefined, word: unknown): unknown {
+  if (field?.isJson && Array.isArray(word)) return word.map(fromJson);
   if (typeof word !== "string") return word;
+  if (field?.isJson) return field.type === "list" ? [fromJson(word)] : fromJson(word);
   switch (field?.type) {
     case "number":
       return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(word) ? Number(word) : word;
@@ -172,5 +185,14 @@ function fromWord(field: FieldShape | undefined, word: unknown): unknown {
       return [word];
     default:
       return word;
+  }
+}
+
+function fromJson(word: unknown): unknown {
+  if (typeof word !== "string") return word;
+  try {
+    return JSON.parse(word);
+  } catch {
+    return word;
   }
 }

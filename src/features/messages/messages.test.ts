@@ -311,6 +311,36 @@ describe("strata ask and strata message send", () => {
   });
 });
 
+it("the command takes each field that a message has over HTTP, and a thread in place of a conversation", async () => {
+  const settings = "    settings: { mood: { choices: [calm, brisk], default: calm } }\n";
+  const cwd = project((yaml) => yaml.replace("  companion:\n", `  companion:\n${settings}`));
+  const ask = (...argv: readonly string[]) => strata(["ask", ...argv, "--json"], { cwd });
+  const first = await ask("Hi.", "--as", "ann", "--settings", '{"mood": "brisk"}');
+  const { thread } = JSON.parse(first.out).event;
+  const parts = [
+    { type: "text", text: "What now?" },
+    { type: "payload", payloadType: "Order", payload: { bread: 2 } },
+  ];
+  const sent = await ask(
+    ...["--thread", thread, "--mode", "minimal", "--tool", "memory_search", "--parameters", '{"maxTokens": 99}'],
+    ...parts.flatMap((part) => ["--content", JSON.stringify(part)]),
+  );
+  expect(JSON.parse(sent.out)).toMatchObject({ state: "done", event: { thread, content: parts } });
+  const { turn } = JSON.parse(sent.out).done;
+  const shown = await strata(["turn", "show", turn, "--wire"], { cwd });
+  expect(shown.out).toMatch(/"max\w*":\s*99\b/i);
+  expect(shown.out).toContain("memory_search");
+  const set = await strata(["setting", "list", thread, "--json"], { cwd });
+  expect(JSON.parse(set.out)).toMatchObject([{ name: "mood", value: "brisk" }]);
+  const refused = async (...argv: readonly string[]) => (await ask(...argv)).err;
+  expect(await refused("Hi", "--thread", thread, "--as", "ann")).toContain("`thread` already names the conversation");
+  expect(await refused("Hi", "--tool", "memory_safe")).toContain("memory_search");
+  expect(await refused("Hi", "--parameters", "{maxTokens")).toContain("`--parameters` must be of type object");
+  expect(await refused("Hi", "companion", "--content", JSON.stringify(parts[0]))).toContain(
+    "either a `text` or `content`",
+  );
+});
+
 it("is a tool for programs that speak MCP", () => {
   const [send] = FEATURE.operations;
   expect(send && mcpTool(send)).toMatchObject({

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import { type FieldShape, fieldsOf, type Naming, type Operation } from "../../../features/index.ts";
+import { type FieldShape, fieldsOf, type Naming, type Operation, replacedBy } from "../../../features/index.ts";
 import { agentName, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { readInput } from "./files.ts";
@@ -153,7 +153,7 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
   const { message: says, type, choices } = field;
   const flag = flagOf(field, part);
   const otherwise = part.usual?.[field.name] ?? field.default;
-  const isNone = otherwise === undefined || (Array.isArray(otherwise) && otherwise.length === 0);
+  const isNone = otherwise === undefined || /^[[{][\]}]$/.test(JSON.stringify(otherwise));
   const usual = isNone ? "" : ` (default: ${JSON.stringify(otherwise).replaceAll('"', "")})`;
   const about = part.contact !== undefined && field.name === "contact" ? " (default: you, as in `strata chat`)" : usual;
   const often = type === "list" ? "; may be given several times" : "";
@@ -172,8 +172,9 @@ const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]
   file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
 
 /** The placeholder for an option's value in the help. */
-function placeholderFor({ name, type, choices, place }: FieldShape): string {
+function placeholderFor({ name, type, choices, place, isJson }: FieldShape): string {
   if (place !== undefined) return place;
+  if (isJson) return "json";
   if (choices !== undefined || name === "contact") return type === "list" ? name.replace(/s$/, "") : name;
   return type === "number" ? "n" : type === "list" ? "word" : "text";
 }
@@ -199,11 +200,13 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   });
   const agent = fields.some(({ name }) => name === "agent") && !inWords.includes("agent");
   const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
-  const hasPairs = named.some(([name]) => part.pairs?.[name] !== undefined);
-  // With pairs, the text may be omitted: a single word is then the agent's name.
+  const replaced = replacedBy(part, Object.fromEntries(named));
+  const isOptional =
+    named.some(([name]) => part.pairs?.[name] !== undefined) || replaced.some((name) => name === part.stdin);
+  // If the text may be omitted, a single word is the agent's name.
   const namesNone = words[inWords.length] === undefined && options["agent"] === undefined;
-  const isAgents = hasPairs && agent && typed !== undefined && namesNone;
-  const fromStdin = part.stdin !== undefined && ((typed === undefined && !hasPairs) || typed === "-");
+  const isAgents = isOptional && agent && typed !== undefined && namesNone;
+  const fromStdin = part.stdin !== undefined && ((typed === undefined && !isOptional) || typed === "-");
   const isRequired = fields.some(({ name, required }) => name === part.file && required);
   const word = part.file !== undefined && inWords.includes(part.file) ? words[inWords.indexOf(part.file)] : undefined;
   const file = word === undefined ? undefined : fileMeant(context, String(word), part);
@@ -212,7 +215,7 @@ async function readWords(context: Context, command: Command, { part, fields }: V
       ? await readTextArgument(context, options, { part, isRequired })
       : await textIn(context.terminal, String(file));
   return {
-    ...part.usual,
+    ...Object.fromEntries(Object.entries(part.usual ?? {}).filter(([name]) => !replaced.includes(name))),
     ...part.endings?.[
       extname(String(options["out"] ?? ""))
         .slice(1)

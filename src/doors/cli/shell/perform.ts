@@ -12,6 +12,7 @@ import {
   parsed,
   type Run,
   type RunningTurn,
+  replacedBy,
   type Written,
 } from "../../../features/index.ts";
 import { count, printable, waitingMessagesSays } from "../../../print/index.ts";
@@ -216,7 +217,12 @@ function subject(session: Session, { fields, part }: Verb, given: Performed["giv
   const chosen = chosenAgent(session.app, given["agent"] === undefined ? undefined : String(given["agent"]));
   const isOwn = command.opts()["agentOwn"] === true;
   const me =
-    part.contact !== undefined && given["contact"] === undefined && !isOwn ? { contact: contactNamed(chosen) } : {};
+    part.contact !== undefined &&
+    given["contact"] === undefined &&
+    !isOwn &&
+    !replacedBy(part, given).includes("contact")
+      ? { contact: contactNamed(chosen) }
+      : {};
   return { values: { ...given, agent: chosen.name, ...me }, agentWords: agentWords(session.app, chosen) };
 }
 
