@@ -323,11 +323,15 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   "features/learning": LEARNING_SAMPLES,
   "features/drafts": {
     draftsWait: [[1], [3]],
-    sentAsIs: [[{ beginning: '"We open at nine."', line: undefined }]],
-    sentEdited: [[{ beginning: '"We open at eight."', line: "shop" }, "We open at nine."]],
+    sentAsIs: [[undefined], ["shop"]],
+    sentEdited: [["shop"]],
     discarded: [
-      [{ beginning: '"We open at eight."', line: "shop" }, "answered by phone"],
-      [{ beginning: '"We open at eight."', line: undefined }, undefined],
+      ["shop", "answered by phone"],
+      [undefined, undefined],
+    ],
+    quotedDraft: [
+      ['"We open at nine."', undefined],
+      ['"We open at eight."', "We open at nine."],
     ],
   },
 };

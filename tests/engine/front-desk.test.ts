@@ -173,7 +173,8 @@ it("004.14 004.15 004.16 004.17 004.18 004.19 004.20 004.27 a queued message wai
   expect(request?.messages.slice(0, 1)).toEqual(before?.messages);
   expect(request?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
   expect(readFrames(newest(request ?? none())).map(({ text }) => text)).toEqual([
-    'Your draft that begins with "Gladly. Ann Miller, Corner Shop" was approved and sent as you wrote it.',
+    "Your draft was approved and sent as you wrote it. Its beginning is quoted in the next frame.",
+    'The draft began with: "Gladly. Ann Miller, Corner Shop"',
     "When do you open?",
     "And when do you close?",
   ]);
@@ -257,6 +258,7 @@ it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small bu
   });
   expect(readFrames(newest(forged)).map(({ kind, trust }) => [kind, trust])).toEqual([
     ["draft", "member"],
+    ["draft", "contact"],
     ["message", "contact"],
   ]);
   expect(newest(forged).match(/^\[/gm)).toHaveLength(2);

@@ -118,7 +118,7 @@ interface QueuedReply extends Sending {
   readonly channel: string;
 }
 
-/** A person's decision about a draft. The event informs the agent; both are committed together. */
+/** A person's decision about a draft. The events inform the agent; all are committed together. */
 export interface DraftDecision extends DoneBy {
   readonly verdict: Verdict;
   /** What is sent; absent if nothing is. */
@@ -130,7 +130,7 @@ export interface DraftDecision extends DoneBy {
     readonly queue: (tx: Tx, scope: ContactScope, reply: QueuedReply) => Promise<void>;
   };
   readonly note?: Untrusted;
-  readonly event: ArrivingEvent;
+  readonly events: readonly ArrivingEvent[];
   readonly at: number;
 }
 
@@ -272,7 +272,7 @@ export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, deci
   const row = await openDraft(tx, scope, id);
   const { thread, turn } = row;
   await openRow(tx, scope, thread);
-  const { verdict, sent, note, event, by, byId, at } = decision;
+  const { verdict, sent, note, events, by, byId, at } = decision;
   const key = await scopeKey(tx, scope);
   const keep = (text: string): Promise<Digest> => keepOwn(tx, scope, key, JSON.stringify(text));
   const piece = sent === undefined ? null : await keep(sent.text);
@@ -290,8 +290,8 @@ export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, deci
   const done = { ...act, by, by_id: byId ?? null, at };
   const { seq: link } = await append(tx, scope.org, linkOf(done));
   await tx.run(insert("draft_act", { ...done, link }));
-  await addEvents(tx, scope, thread, [event]);
-  await setAlong(tx, scope, event);
+  await addEvents(tx, scope, thread, events);
+  await inOrder(events, (event) => setAlong(tx, scope, event));
   await tx.run(
     query
       .updateTable("draft")

@@ -17,6 +17,7 @@ import {
   type Scope,
   type Spoken,
   StrataError,
+  type Trust,
   trusted,
   trustOf,
   type Untrusted,
@@ -53,17 +54,17 @@ import {
   type Verdict,
 } from "./decision-store.ts";
 import { DRAFT_STORE } from "./store.ts";
-import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.ts";
+import { discarded, draftsWait, quotedDraft, sentAsIs, sentEdited, WORDING } from "./wording.ts";
 
 export { wayOf } from "./config.ts";
-export type { Draft } from "./decision-store.ts";
+export { DECISION, type Draft } from "./decision-store.ts";
 export { DRAFT_STORE } from "./store.ts";
 
 /** Withholds what must not be sent at once. */
 const WITHHOLDING: OutgoingStep = {
   by: "delivery",
   applies: (agent, { channel }) => wayOf(agent, channel) !== "send",
-  outgoing: async (turn, { text, waits }) => {
+  outgoing: async (turn, { text, waits, trust }) => {
     const { setup, lease, parts, extras } = turn;
     const { thread, events } = lease.claim;
     if (wayOf(setup.agent, thread.channel) === "observe") return { withheld: WORDING.isObserved };
@@ -71,7 +72,6 @@ const WITHHOLDING: OutgoingStep = {
     if (waits) return { withheld: WORDING.isDraft };
     const id = draftId(issueId("draft", parts.clock.real(), parts.random(10)));
     const line = events.findLast((event) => event.line !== undefined)?.line;
-    const trust = lowestTrust(["agent", ...events.map((event) => event.trust)]);
     DRAFT.put(extras, { id, text, trust, ...(line !== undefined && { line }) });
     return { withheld: WORDING.isDraft, drafted: true };
   },
@@ -313,28 +313,29 @@ async function settleDraft(
     throw new StrataError("invalid_input", "an edited draft needs the `text` that is sent instead");
   const { clock, random } = parts;
   const now = clock.recorded();
-  const trust = trustOf(actor);
   const outbox = outboxId(issueId("outbox", clock.real(), random(10)));
-  const named = { beginning: beginningOf(wrote), line: draft.line };
   const sentence = {
-    approved: sentAsIs(named),
-    edited: sentEdited(named, text),
-    discarded: discarded(named, deciding.note),
+    approved: sentAsIs(draft.line),
+    edited: sentEdited(draft.line),
+    discarded: discarded(draft.line, deciding.note),
   }[verdict];
-  const event = {
-    id: eventId(issueId("event", clock.real(), random(10))),
-    kind: DECISION,
-    trust,
-    channel: thread.channel,
-    content: [{ type: "text", text: untrusted(sentence) }],
-    at: now,
-    inHistory: true,
-  } as const;
+  const event = (said: string, trust: Trust) =>
+    ({
+      id: eventId(issueId("event", clock.real(), random(10))),
+      kind: DECISION,
+      trust,
+      channel: thread.channel,
+      content: [{ type: "text", text: untrusted(said) }],
+      at: now,
+      inHistory: true,
+    }) as const;
+  const own = trustOf(actor);
+  const quoted = quotedDraft(beginningOf(wrote), verdict === "edited" ? text : undefined);
   const decided = await parts.store.part(DRAFT_STORE).decideDraft(scope, id, {
     verdict,
     ...doneBy(actor),
     at: now,
-    event,
+    events: [event(sentence, own), event(quoted, lowestTrust([own, draft.trust]))],
     ...(verdict !== "discarded" && { sent: { text, outbox, channel: thread.channel, queue: queueReply } }),
     ...(deciding.note !== undefined && { note: deciding.note }),
   });

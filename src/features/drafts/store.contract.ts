@@ -22,11 +22,13 @@ export const KEPT: KeptSample = {
         by: "operator",
         sent: { text: words, outbox: outboxId(issueId("outbox", NOW, next())), channel: "test", queue: queueReply },
         note: untrusted(words),
-        event: {
-          id: eventId(issueId("event", NOW, next())),
-          ...{ kind: ownKind("draft"), trust: "member", channel: "test", at: NOW, inHistory: true },
-          content: [{ type: "text", text: untrusted(words) }],
-        },
+        events: [
+          {
+            id: eventId(issueId("event", NOW, next())),
+            ...{ kind: ownKind("draft"), trust: "contact", channel: "test", at: NOW, inHistory: true },
+            content: [{ type: "text", text: untrusted(words) }],
+          },
+        ],
         at: NOW,
       });
     }

@@ -14,16 +14,15 @@ export const draftsWait = (count: number): string =>
     ? "A draft of yours in this conversation still waits for a person and was not sent."
     : `${count} drafts of yours in this conversation still wait for a person and were not sent.`;
 
-/** Which draft a decision is about. `beginning`: its first words, as a quotation. */
-export interface NamedDraft {
-  readonly beginning: string;
-  readonly line: string | undefined;
-}
+const named = (line: string | undefined): string => `Your draft${line === undefined ? "" : ` to the line ${line}`}`;
+const QUOTED = "Its beginning is quoted in the next frame.";
+export const sentAsIs = (line: string | undefined): string =>
+  `${named(line)} was approved and sent as you wrote it. ${QUOTED}`;
+export const sentEdited = (line: string | undefined): string =>
+  `${named(line)} was changed by a person before it was sent. Its beginning, and what was sent, are quoted in the next frame.`;
+export const discarded = (line: string | undefined, note: string | undefined): string =>
+  `${named(line)} was discarded by a person and not sent. ${QUOTED}${note === undefined ? "" : ` The person says: ${note}`}`;
 
-const named = ({ beginning, line }: NamedDraft): string =>
-  `Your draft${line === undefined ? "" : ` to the line ${line}`} that begins with ${beginning}`;
-export const sentAsIs = (draft: NamedDraft): string => `${named(draft)} was approved and sent as you wrote it.`;
-export const sentEdited = (draft: NamedDraft, text: string): string =>
-  `${named(draft)} was changed by a person. This was sent instead:\n${text}`;
-export const discarded = (draft: NamedDraft, note: string | undefined): string =>
-  `${named(draft)} was discarded by a person and not sent${note === undefined ? "." : `: ${note}`}`;
+/** The frame after a decision. It may repeat what a contact wrote, so it has no more trust than the draft. */
+export const quotedDraft = (beginning: string, sent: string | undefined): string =>
+  `The draft began with: ${beginning}${sent === undefined ? "" : `\nThis was sent instead:\n${sent}`}`;

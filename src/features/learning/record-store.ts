@@ -1,5 +1,6 @@
 import { type ContactScope, isReserved, type StoredEvent, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { type AgentOwner, atMost, eventWords, inOrder, plain, type Tx } from "../../store/index.ts";
+import { DECISION } from "../drafts/index.ts";
 
 /** Turns of the record that have not been learned from, and the link up to which they were read. */
 export interface News {
@@ -69,7 +70,7 @@ export async function heard(
 ): Promise<Heard> {
   const { org, agent, contact } = scope;
   const handled = await tx.all(plain<EventText>(HANDLED, org, agent, contact, turn));
-  const said = await tx.all(plain<EventText>(SAID_BEFORE, org, agent, contact, thread, at, MOST_SAID));
+  const said = await tx.all(plain<EventText>(SAID_BEFORE, org, agent, contact, thread, at, DECISION, MOST_SAID));
   const words = (rows: readonly EventText[]): readonly string[] =>
     rows.flatMap(({ text }) => (text === null ? [] : [eventWords(text)]));
   return { situation: words(handled).join("\n").slice(0, LONGEST), said: words(said) };
@@ -87,5 +88,7 @@ const HANDLED = `select piece.text from turn_event join event on event.org = tur
   where turn_event.org = ? and turn_event.agent = ? and turn_event.contact = ? and turn_event.turn = ?
     and event.retracted is null and event.kind in (${SAID.map((kind) => `'${kind}'`).join(", ")}) order by turn_event.position`;
 
+/** Without the quotes of drafts: what a person sent is not the contact's word. */
 const SAID_BEFORE = `select piece.text from event ${OF_EVENT} where event.org = ? and event.agent = ? and event.contact = ?
-  and event.retracted is null and event.thread = ? and event.trust = 'contact' and event.at <= ? order by event.seq desc limit ?`;
+  and event.retracted is null and event.thread = ? and event.trust = 'contact' and event.at <= ? and event.kind <> ?
+  order by event.seq desc limit ?`;

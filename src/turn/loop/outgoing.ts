@@ -55,11 +55,16 @@ function receiverOf(state: TurnState): ContactId | undefined {
 }
 
 /** Passes one reply through all steps; also returns the agent's note about it. Null: it is not sent. */
-async function out(state: TurnState, steps: readonly OutgoingStep[], reply: OutgoingReply): Promise<Spoken | null> {
+async function out(
+  state: TurnState,
+  steps: readonly OutgoingStep[],
+  reply: Omit<OutgoingReply, "trust">,
+): Promise<Spoken | null> {
+  const trust = lowestTrust(readBy(state));
   let text = reply.text;
   let isTold = false;
   for (const { by, outgoing } of steps) {
-    const did = await outgoing(state, { ...reply, text });
+    const did = await outgoing(state, { ...reply, text, trust });
     if (did === undefined) continue;
     if ("withheld" in did) {
       state.outgoing.push({ by, did: "withheld", because: did.withheld, ...(did.drafted && { drafted: true }) });
@@ -71,8 +76,7 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
     text = spoken(did.text);
     isTold ||= did.told;
   }
-  if (isTold)
-    tell(state, reply, { sentence: sentInstead(text), from: reachedBy([...state.requests, ...state.answered]) });
+  if (isTold) tell(state, reply, { sentence: sentInstead(text), from: [trust] });
   return text;
 }
 
@@ -82,7 +86,7 @@ const WARNING = ownKind("warning");
  * Appended to the model's text, in a frame: the next request has it where the conversation grows. Only results may follow open calls:
  * there, the turn that continues adds the note.
  */
-function tell(state: TurnState, { waits }: OutgoingReply, note: Note): void {
+function tell(state: TurnState, { waits }: Pick<OutgoingReply, "waits">, note: Note): void {
   const { setup, lease, parts } = state;
   if (waits || setup.agent.history === "log" || lease.claim.batchMembers !== undefined) return;
   const { message, trust } = warning(note, parts.clock.recorded());
@@ -94,6 +98,12 @@ interface Note {
   readonly sentence: string;
   readonly from: readonly Trust[];
 }
+
+/** The trust of the messages that the turn handles, and of all that it has read. */
+const readBy = ({ lease, requests, answered }: TurnState): readonly Trust[] => [
+  ...lease.claim.events.map(({ trust }) => trust),
+  ...reachedBy([...requests, ...answered]),
+];
 
 /** What went out may repeat whatever the turn has read. */
 const reachedBy = (read: readonly { readonly taint: Trust }[]): readonly Trust[] => [

@@ -296,6 +296,8 @@ export interface OutgoingReply {
   readonly to: ContactId;
   /** Whether this is what was said before the turn waits, and more may follow. */
   readonly waits: boolean;
+  /** The lowest trust of all that the turn has read: the reply may repeat it. */
+  readonly trust: Trust;
 }
 
 /** What a step did with a reply. `told`: the agent reads in its next request what was sent in place of its own words. */
