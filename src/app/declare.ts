@@ -98,7 +98,12 @@ export async function declaredBy(
     const project = projects.find((one) => isOwn(one) && one.agents.has(agent.name));
     if (project !== undefined) checkPrice(project, agent, { model: modelNameOf(agent), cardOf });
   };
-  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given, served, checkServed });
+  const askServed = async (): Promise<void> => {
+    const first = await firstServed(access("compatible") ?? { kind: "openai-compatible" });
+    if (first !== undefined) served.set(USUAL_SERVED, `compatible:${first}`);
+  };
+  if (options.recordOnly !== true && agents.some((agent) => modelNameOf(agent) === USUAL_SERVED)) await askServed();
+  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given, askServed, checkServed });
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const org = orgOf(projects);
@@ -108,7 +113,7 @@ export async function declaredBy(
   for (const project of checked.filter(isOwn)) {
     for (const agent of project.agents.values()) {
       const model = modelNameOf(agent);
-      // Which model a custom server has is known once it is asked.
+      // A server of one's own that says nothing yet is asked again by the first turn.
       if (agent.model !== undefined || model !== USUAL_SERVED) checkPrice(project, agent, { model, cardOf });
     }
   }
@@ -263,7 +268,8 @@ function modelChoices(projects: readonly Project[], given: Model | undefined) {
 interface ModelOptions {
   readonly wire: ModelRef | undefined;
   readonly given: Model | undefined;
-  readonly served: Map<ModelRef, ModelRef>;
+  /** Asks a server of one's own which model it lists first. */
+  readonly askServed: () => Promise<void>;
   /** @throws StrataError `config_invalid` if money is limited and the model that the server listed has no price */
   readonly checkServed: (agent: Agent) => void;
 }
@@ -274,7 +280,7 @@ const USUAL_SERVED: ModelRef = `compatible:${FIRST_SERVED}`;
 function modelsOf(
   nameOf: (agent: Agent) => ModelRef,
   access: Secrets,
-  { wire, given, served, checkServed }: ModelOptions,
+  { wire, given, askServed, checkServed }: ModelOptions,
 ): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
@@ -282,10 +288,8 @@ function modelsOf(
     // A continued run names the model that it began with.
     const isGiven = given !== undefined && (agent.model === undefined || agent.model === given.ref);
     if (isGiven) return wire === undefined ? given : { ...given, wire };
-    if (agent.model === undefined && nameOf(agent) === USUAL_SERVED) {
-      const first = await firstServed(access("compatible") ?? { kind: "openai-compatible" });
-      if (first !== undefined) served.set(USUAL_SERVED, `compatible:${first}`);
-    }
+    // It did not say when the project was read.
+    if (agent.model === undefined && nameOf(agent) === USUAL_SERVED) await askServed();
     if (agent.model === undefined) checkServed(agent);
     const ref = nameOf(agent);
     const known = open.get(ref);

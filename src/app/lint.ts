@@ -79,8 +79,8 @@ export interface LintReport {
 
 /**
  * Looks for what breaks a provider's cache, or makes it cost more than it must: in the texts and declarations, in the record, and in how
- * the bytes change when an agent's first requests are rendered under another clock, time zone, language and order. Nothing is sent, nothing
- * is stored, and none of the operator's own sources is called. An agent may be linted before it is locked.
+ * the bytes change when an agent's first requests are rendered under another clock, time zone, language and order. No model is called,
+ * nothing is stored, and none of the operator's own sources is called. An agent may be linted before it is locked.
  * @throws StrataError as `openApp`, except `lock_missing`; `agent_not_found`, `budget_too_small`
  */
 export async function lint(options: LintOptions): Promise<readonly LintReport[]> {
