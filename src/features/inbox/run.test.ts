@@ -487,8 +487,9 @@ describe("a turn of several senders that is killed", () => {
   /** As many runs as the time holds; `checks/waits.ts --batch` runs them by the hundred. */
   async function survive(killing: KillingStore, milliseconds: number): Promise<void> {
     const end = Date.now() + milliseconds;
-    let [seed, kills] = [Date.now() % 1_000_000, 0];
-    while (Date.now() < end || kills === 0) kills += await surviveBatchKills(killing, seed++);
+    // On both databases, this life shows a retry that takes what waits then, instead of what it took at first; of others, one in four does.
+    await surviveBatchKills(killing, 1);
+    for (let seed = Date.now() % 1_000_000; Date.now() < end; seed++) await surviveBatchKills(killing, seed);
     expect(await problems(killing.store, ORG)).toEqual([]);
     await killing.store.close();
   }
