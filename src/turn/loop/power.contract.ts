@@ -6,16 +6,19 @@ import BetterSqlite3 from "better-sqlite3";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
 import { memoryTools } from "../../features/memories/index.ts";
+import { MESSAGE_API } from "../../features/messages/index.ts";
 import {
   type ContactScope,
+  type NewEvent,
   type Request,
+  type StoredEvent,
   type ThreadId,
   type TurnId,
   toolName,
   untrusted,
 } from "../../protocol/index.ts";
 import { chanceOf, newFolder, type Outage, problems, testDisk } from "../../store/index.contract.ts";
-import { type ChainHead, openSqlite } from "../../store/index.ts";
+import { type ChainHead, openSqlite, type Thread } from "../../store/index.ts";
 import { message, OPERATOR, ORG, sampleAgent, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
 
@@ -81,15 +84,25 @@ export async function surviveOutages(
       parts: { tools: toolset([...memoryTools(store), ring]), random: randomBytes },
     },
   );
+  async function* posted(thread: Thread, said: NewEvent, accepted: (event: StoredEvent) => void) {
+    for (const event of await runtime.post(OPERATOR, thread, [said])) accepted(event);
+    yield* runtime.run(OPERATOR, thread);
+  }
+  // Its message and its claim are one commit.
+  const sent = ({ id, scope: { agent } }: Thread, { content }: NewEvent) =>
+    runtime
+      .use(MESSAGE_API)
+      .sendMessage(OPERATOR, { to: { thread: id, agent }, content, kind: "message", follow: "turn" });
   await Promise.all(
     Array.from({ length: CONTACTS }, async (_, n) => {
       const thread = await open(`contact-${n}`);
       for (let i = 0; i < MESSAGES; i++) {
         for (let turns = chance(5); turns > 0; turns--) await setImmediate();
-        const [posted] = await runtime.post(OPERATOR, thread, [message(`Message ${i} of ${n}`, time.at)]);
-        if (posted === undefined) throw new Error("nothing was posted");
-        tell({ what: "accepted", scope: thread.scope, thread: thread.id, event: posted.id });
-        for await (const event of runtime.run(OPERATOR, thread)) {
+        const said = message(`Message ${i} of ${n}`, time.at);
+        const accepted = ({ id: event }: StoredEvent): void =>
+          tell({ what: "accepted", scope: thread.scope, thread: thread.id, event });
+        for await (const event of chance(2) === 0 ? posted(thread, said, accepted) : sent(thread, said)) {
+          if (event.type === "received") accepted(event.event);
           if (event.type === "done") tell({ what: "replied", turn: event.turn, text: event.text });
           if (event.type === "failed") throw event.error;
         }
