@@ -13,8 +13,14 @@ export function telling(store: Store, tell: (change: Change) => void): Store {
       after(store.receive(scope, thread, events, also), (stored) => messages({ scope, id: thread }, stored)),
     openAndReceive: (scope, ...given) =>
       after(store.openAndReceive(scope, ...given), ({ thread, events }) => messages(thread, events)),
-    receiveAndClaim: (scope, thread, ...given) =>
-      after(store.receiveAndClaim(scope, thread, ...given), ({ events }) => messages({ scope, id: thread }, events)),
+    receiveAndClaim: async (scope, thread, ...given) => {
+      const kept = await store.receiveAndClaim(scope, thread, ...given);
+      kept.onDisk.then(
+        () => tell(messages({ scope, id: thread }, kept.events)),
+        () => undefined,
+      );
+      return kept;
+    },
     settle: (claim, outcome) =>
       after(store.settle(claim, outcome), () => {
         const { scope, id: thread } = claim.thread;

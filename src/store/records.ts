@@ -160,6 +160,8 @@ export type Claimed =
 export interface ReceivedAndClaimed {
   readonly events: readonly StoredEvent[];
   readonly claimed: Claimed;
+  /** Until then, nobody is told that they are stored. Rejects where the disk has failed. */
+  readonly onDisk: Promise<void>;
 }
 
 /** One request as it was sent, without the bytes that its epoch and turn hold already. */

@@ -69,6 +69,7 @@ import type { Binding, Database, StorePart, Tx } from "./tx.ts";
 interface OwnBinding extends Binding {
   /** Its result may come before it is on the disk. */
   readonly writingAhead: Binding["writing"];
+  readonly write: Database["write"];
   /** For what needs more than one transaction, or none. */
   readonly apart: <Given extends readonly unknown[], R>(
     work: (...given: Given) => Promise<R>,
@@ -142,6 +143,7 @@ function bindingOf({ read, write, failure }: Database): OwnBinding {
     reading: (work) => apart((...given) => read((tx) => work(tx, ...given))),
     writing: (work) => apart((...given) => write((tx) => work(tx, ...given))),
     writingAhead: (work) => apart((...given) => write((tx) => work(tx, ...given), { ahead: true })),
+    write,
     apart,
   };
 }
@@ -218,15 +220,20 @@ function turnStore(binding: OwnBinding, epochs: KnownEpochs) {
   };
 }
 
-function claimStore({ reading, writing, writingAhead }: OwnBinding, known: KnownEpochs) {
+function claimStore({ reading, writing, writingAhead, apart, write }: OwnBinding, known: KnownEpochs) {
   return {
     // A lost claim leaves its messages waiting, as before it. What the turn shows meanwhile is not in the record yet anyway.
     claim: writingAhead((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
       claim(tx, scope, id, { ...request, known }),
     ),
-    receiveAndClaim: writing((tx: Tx, ...[scope, id, events, request, also]: Parameters<Store["receiveAndClaim"]>) =>
-      receiveAndClaim(tx, scope, id, events, { ...request, known }, also),
-    ),
+    receiveAndClaim: apart(async (...[scope, id, events, request, also]: Parameters<Store["receiveAndClaim"]>) => {
+      let onDisk = Promise.resolve();
+      const ahead = (kept: Promise<void>): void => {
+        onDisk = kept;
+      };
+      const both = await write((tx) => receiveAndClaim(tx, scope, id, events, { ...request, known }, also), { ahead });
+      return { ...both, onDisk };
+    }),
     askStop: writing(askStop),
     stopAsked: reading(stopAsked),
     leases: reading(leases),

@@ -185,7 +185,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** @throws StrataError `thread_not_found`; `thread_busy` if it belongs to an interrupted turn of several senders */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
   /**
-   * `receive` and `claim` in one commit, for a sender who waits for the answer: no other worker ever finds the message waiting.
+   * `receive` and `claim` in one commit, for a sender who waits for the answer: no other worker ever finds the message waiting. Gives it before it is on the disk.
    * @throws StrataError as both: then nothing was stored
    */
   receiveAndClaim(

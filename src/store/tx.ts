@@ -54,9 +54,12 @@ export interface Tx {
 export interface Transactions {
   /**
    * One writer at a time: no function ever runs inside another's transaction. `ahead`: nothing of it goes out before a later commit
-   * does, so the result may come before it is on the disk.
+   * does, so the result may come before it is on the disk; a function is given what resolves then.
    */
-  write<T>(work: (tx: Tx) => Promise<T>, how?: { readonly ahead: true }): Promise<T>;
+  write<T>(
+    work: (tx: Tx) => Promise<T>,
+    how?: { readonly ahead: true | ((onDisk: Promise<void>) => void) },
+  ): Promise<T>;
   /**
    * One snapshot for several reads; it never waits for a writer, and may not write. What it sees may not be on the disk yet: see `onDisk`.
    */

@@ -61,19 +61,27 @@ export async function beginWith(
   };
   const turn = eventsFor(actor, isRun ? follow(parts, run, thread, options) : run(thread, options));
   const first = await turn.next().catch(() => undefined);
-  return first === undefined || first.done ? undefined : { turn, first: first.value, taken };
+  if (first === undefined || first.done) return undefined;
+  // The turn goes on while its message is put on the disk.
+  const second = turn.next();
+  second.catch(() => undefined);
+  return { turn, first: first.value, second, taken };
 }
 
-/** A turn whose first event is read. */
+/** A turn whose first event is read, and the second asked for. */
 interface BegunTurn {
   readonly turn: AsyncGenerator<TurnEvent>;
   readonly first: TurnEvent;
+  readonly second: Promise<IteratorResult<TurnEvent>>;
   /** What it has taken, once that is kept. */
   readonly taken: ReadonlySet<EventId>;
 }
 
-async function* wholeOf({ turn, first }: BegunTurn): AsyncGenerator<TurnEvent> {
+async function* wholeOf({ turn, first, second }: BegunTurn): AsyncGenerator<TurnEvent> {
   yield first;
+  const next = await second;
+  if (next.done) return;
+  yield next.value;
   yield* turn;
 }
 

@@ -3,8 +3,9 @@ import { expect, it, vi } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { contactId, DEFAULT_SCHEDULING, StrataError, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../../store/index.contract.ts";
-import { openSqlite } from "../../store/index.ts";
+import { openSqlite, type SqliteOptions } from "../../store/index.ts";
 import { collect, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import type { TurnSteps } from "../../turn/index.ts";
 import { MESSAGE_API } from "./api.ts";
 
 const FUNCTIONS = ["receive", "openAndReceive", "receiveAndClaim", "claim"] as const;
@@ -12,8 +13,12 @@ const ANN = contactId("ann");
 const REPLIES = ["One.", "Two.", "Three.", "Four."];
 
 /** A runtime on a file, with what its store was asked to store and to claim since the last look. */
-async function site(file: string, options: Parameters<typeof testRuntime>[1] = {}, replies = REPLIES) {
-  const store = await openSqlite(file, { parts: await allParts() });
+async function site(
+  file: string,
+  { sync, ...options }: Parameters<typeof testRuntime>[1] & Pick<SqliteOptions, "sync"> = {},
+  replies = REPLIES,
+) {
+  const store = await openSqlite(file, { parts: await allParts(), ...(sync && { sync }) });
   const spies = FUNCTIONS.map((name) => vi.spyOn(store, name));
   const on = await testRuntime(replies, { store, ...options });
   const send = (text: string, more: { readonly externalId?: string; readonly contact?: string } = {}) => {
@@ -45,6 +50,44 @@ it("a message whose sender waits is stored and claimed in one commit, and sent a
   expect(await replyTo("b", { externalId: "m-2" })).toBe("Two.");
   expect(asked()).toBe("receiveAndClaim 1");
   expect(sent).toHaveLength(2);
+});
+
+it("nothing is said of a message before it is on the disk, and its turn goes on meanwhile", async () => {
+  let wait = Promise.resolve();
+  let times = 0;
+  const gathered: NonNullable<TurnSteps["gathered"]> = (_agent, _layers, found) => {
+    times++;
+    return found;
+  };
+  const { send, replyTo } = await site(newFile(), { sync: () => wait, steps: [{ gathered }] });
+  await replyTo("a");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  wait = promise;
+  times = 0;
+  const heard: string[] = [];
+  const ended = (async () => {
+    for await (const { type } of send("b")) heard.push(type);
+  })();
+  await expect.poll(() => times, { interval: 2 }).toBe(1);
+  expect(heard).toEqual([]);
+  resolve();
+  await ended;
+  expect([heard[0], heard.at(-1)]).toEqual(["received", "done"]);
+});
+
+it("a message of which the disk fails is not received", async () => {
+  let wait = Promise.resolve();
+  const { send, replyTo } = await site(newFile(), { sync: () => wait });
+  await replyTo("a");
+  wait = Promise.reject(new Error("EIO"));
+  wait.catch(() => undefined);
+  const heard: string[] = [];
+  await expect(
+    (async () => {
+      for await (const { type } of send("b")) heard.push(type);
+    })(),
+  ).rejects.toMatchObject({ code: "store_failed" });
+  expect(heard).toEqual([]);
 });
 
 it("a message that must wait for its place is stored at once", async () => {

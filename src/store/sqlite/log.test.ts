@@ -5,7 +5,19 @@ import { promisify } from "node:util";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newFolder } from "../contract/folder.contract.ts";
-import { ANN, claiming, exchange, open, PARTS, ran, said, take } from "../contract/sample.contract.ts";
+import {
+  ANN,
+  claiming,
+  exchange,
+  NOW,
+  open,
+  PARTS,
+  ran,
+  SPEC,
+  said,
+  take,
+  VERSION,
+} from "../contract/sample.contract.ts";
 import { openSqlite, type Store } from "../index.ts";
 import { checkpointsOf } from "./checkpoint.ts";
 
@@ -107,6 +119,22 @@ describe("a commit to a file", () => {
     go();
     await settled;
     expect(disk.count() - before).toBe(1);
+  });
+
+  it("is waited for by whoever tells of a message that was stored with its claim, and not by the turn", async () => {
+    const disk = slowDisk();
+    const store = await opens(disk.sync);
+    const thread = await open(store);
+    await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, SPEC, NOW);
+    const go = disk.stop();
+    const { claimed, onDisk } = await store.receiveAndClaim(ANN, thread.id, [said("Hi")], claiming());
+    expect(claimed.state).toBe("claimed");
+    const told: string[] = [];
+    const kept = onDisk.then(() => told.push("on the disk"));
+    await turns(50);
+    expect(told).toEqual([]);
+    go();
+    await kept;
   });
 
   it("is waited for by another program that goes on from it", async () => {

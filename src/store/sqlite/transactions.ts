@@ -51,7 +51,13 @@ export function sqliteTransactions(
   return {
     write: async (work, how) => {
       const { done, place } = await writes(() => wrote(work));
-      if (how?.ahead !== true) await log.onDisk(place);
+      if (how?.ahead === true) return done;
+      const onDisk = log.onDisk(place);
+      if (how === undefined) await onDisk;
+      else {
+        onDisk.catch(() => undefined);
+        how.ahead(onDisk);
+      }
       return done;
     },
     // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.

@@ -49,7 +49,7 @@ export async function receiveAndClaim(
   events: readonly ArrivingEvent[],
   request: Claiming,
   also?: AlsoStored,
-): Promise<ReceivedAndClaimed> {
+): Promise<Omit<ReceivedAndClaimed, "onDisk">> {
   const { row, stored } = await receiveOn(tx, scope, id, events, also);
   const last = stored.at(-1);
   if (last?.status !== "pending" || last.thread !== id) return { events: stored, claimed: { state: "idle" } };

@@ -6,9 +6,9 @@ import type { AlsoStored, ArrivingEvent, Claimed, ClaimRequest, Store, Thread } 
  * they are stored alone.
  */
 export interface Arrival {
-  /** Stores them, unless that was done. All or none. */
+  /** Stores them, unless that was done. All or none. Resolves once they are on the disk. */
   readonly stored: () => Promise<readonly StoredEvent[]>;
-  /** The same in one commit with the claim. Undefined where they are stored alone, and the thread is still to be claimed. */
+  /** The same in one commit with the claim, which may come before it is on the disk: nothing of the turn is shown before `stored`. Undefined where they are stored alone, and the thread is still to be claimed. */
   readonly claimed: (request: ClaimRequest) => Promise<Claimed | undefined>;
 }
 
@@ -28,9 +28,12 @@ export function arrivalOn(
     claimed: async (request) => {
       if (done !== undefined) return undefined;
       const both = store.receiveAndClaim(scope, id, events, request, also);
-      done = both.then((kept) => kept.events);
+      done = both.then(async (kept) => {
+        await kept.onDisk;
+        return kept.events;
+      });
+      done.catch(() => undefined);
       try {
-        await done;
         return (await both).claimed;
       } catch (thrown) {
         if (IN_DOUBT.includes(asStrataError(thrown).code)) throw thrown;
