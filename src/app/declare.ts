@@ -11,7 +11,7 @@ import {
 } from "../agents/index.ts";
 import type { OperationAccess, ToolDeps } from "../features/index.ts";
 import { checkAccounts } from "../features/life/index.ts";
-import { firstServed, modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
+import { firstServed, modelOfInstance, openEmbedder, openModel, type Secrets, SHOWN_WIRE } from "../models/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -58,9 +58,6 @@ export interface Declared {
   readonly wireOf: (agent: Agent) => ModelRef;
 }
 
-/** The request format to show for models that have none. */
-const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
-
 /**
  * Combines the projects' declarations with the program's options.
  * @throws StrataError `module_failed`, `tool_not_found`, `config_invalid` naming the file and the agent
@@ -92,7 +89,7 @@ export async function declaredBy(
   const given = options.model === undefined ? undefined : modelOfInstance(options.model);
   const { choiceOf: modelChoiceOf, served } = modelChoices(projects, given);
   const modelNameOf = (agent: Agent): ModelRef => modelChoiceOf(agent).ref;
-  const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
+  const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : SHOWN_WIRE);
   const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
   const checkServed = (agent: Agent): void => {
     const project = projects.find((one) => isOwn(one) && one.agents.has(agent.name));

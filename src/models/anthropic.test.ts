@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { layerId, trusted } from "../protocol/index.ts";
-import { openModel, wireBody } from "./index.ts";
+import { openModel, SHOWN_WIRE, wireBody } from "./index.ts";
 import { type Answer, localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
 import { KEY, keyNeverLeaks, wireFailures } from "./wire-failures.contract.ts";
@@ -252,7 +252,7 @@ describe("openModel", () => {
   const none = () => undefined;
 
   it("needs no key for the rehearsal", () => {
-    expect(openModel("rehearsal", none)).toMatchObject({ ref: "rehearsal", wire: "anthropic:claude-sonnet-4-5" });
+    expect(openModel("rehearsal", none)).toMatchObject({ ref: "rehearsal", wire: SHOWN_WIRE });
     expect(open()).toMatchObject({ ref: REF, wire: REF });
   });
 

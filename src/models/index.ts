@@ -17,7 +17,7 @@ export {
   scriptedModel,
 } from "./local-model.ts";
 export { firstServed, type LanguageModel, modelOfInstance, type OpenOptions, openEmbedder, openModel } from "./open.ts";
-export { rehearsalModel } from "./rehearsal.ts";
+export { rehearsalModel, SHOWN_WIRE } from "./rehearsal.ts";
 export { RETRY, type Retry } from "./retry.ts";
 export { type Calibration, calibration, countAhead, type TokenRule, tokenCounter } from "./tokens.ts";
 export { wireBody } from "./wire-body.ts";

@@ -10,11 +10,14 @@ import { finishPart, localModel, textParts } from "./local-model.ts";
 import { answer } from "./rehearsal-answer.ts";
 import { readPrompt } from "./rehearsal-reading.ts";
 
+/** Whose request format a model without one of its own shows: that of the model which the first key brings. */
+export const SHOWN_WIRE: ModelRef = "anthropic:claude-sonnet-5-5";
+
 /**
  * For people without a key: a model that invents nothing. It reads only its request, quotes
  * what it finds there, and uses the tools that a message clearly asks for. The same request gets the same reply.
  */
-export function rehearsalModel(wire: ModelRef = "anthropic:claude-sonnet-4-5"): Model {
+export function rehearsalModel(wire = SHOWN_WIRE): Model {
   return bindModel(localModel("rehearsal", play), { ref: "rehearsal", wire });
 }
 

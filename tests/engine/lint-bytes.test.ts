@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { type App, type AppOptions, lint, openApp, recordFile } from "../../src/app.ts";
 import { MEMORY_API } from "../../src/features/memories/index.ts";
-import { scripted } from "../../src/models/index.ts";
+import { SHOWN_WIRE, scripted } from "../../src/models/index.ts";
 import {
   agentName,
   contactId,
@@ -225,7 +225,7 @@ describe("what lint takes from the record", () => {
     const to = await thread(app, as);
     for (const ref of models) {
       await app.runtime.post(app.operator, to, [said("What does my cat Tom like to eat?")]);
-      const { model } = scripted(["Fish."]);
+      const { model } = scripted(["Fish."], SHOWN_WIRE);
       for await (const event of app.runtime.run(app.operator, to, { model: { ...model, ref } }))
         expect(event.type).not.toBe("failed");
     }

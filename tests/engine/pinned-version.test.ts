@@ -64,10 +64,10 @@ it("a thread is pinned to its layers and tools and not to its model: the declare
   const first = await composed(before);
   await before.close();
 
-  declare(folder, "anthropic:claude-sonnet-4-5");
+  declare(folder, "anthropic:claude-sonnet-5-5");
   const same = await opened(folder);
   const going = await composed(same);
-  expect(going).toMatchObject({ model: "anthropic:claude-sonnet-4-5", ledger: { epoch: { n: 1, opened: false } } });
+  expect(going).toMatchObject({ model: "anthropic:claude-sonnet-5-5", ledger: { epoch: { n: 1, opened: false } } });
   await same.close();
 
   declare(folder, "openai:gpt-5-mini", true);

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { USUAL_MODELS } from "../../src/agents/index.ts";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
+import { SHOWN_WIRE } from "../../src/models/index.ts";
 import { agentName, contactId, type TurnEvent } from "../../src/protocol/index.ts";
 import { anthropicEvents, localServer, sendEvents, textEvents } from "../local-server.ts";
 import { said } from "./home.ts";
@@ -270,4 +272,9 @@ describe("a provider named in strata.yaml", () => {
     expect(after).toBeGreaterThan(285);
     expect(after).toBeLessThan(315);
   });
+});
+
+it("25.14 without a key the request is shown as the first key's model would get it", () => {
+  const [first] = USUAL_MODELS;
+  expect(SHOWN_WIRE).toBe(`${first.provider}:${first.model}`);
 });
