@@ -28,9 +28,10 @@ try {
       if (event.type === "note") console.log(`note: ${event.message}`);
       if (event.type === "failed") throw event.error;
       if (event.type !== "done") continue;
-      // What the model read for the two layers, rebuilt from the record.
+      // What the model read after the conversation, rebuilt from the record: framed texts stand with the message, the platform's own in the tail.
       const { request } = await runtime.rebuilt(operator, event.turn, 1);
-      for (const part of request.tail) console.log(`── layer ${part.layer} ──\n${part.text}`);
+      for (const part of [...(request.messages.at(-1)?.parts ?? []), ...request.tail])
+        if ("text" in part) console.log(part.text);
       console.log(`clerk: ${event.text}\n`);
     }
   }

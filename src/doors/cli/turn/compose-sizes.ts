@@ -97,7 +97,8 @@ function titleOf({ full: { agent, model }, sent }: Prompts, style: Style): strin
 /** That the request holds more than the agent and the message: the conversation that a chat would continue. */
 export function continuesLine({ request: { messages }, ledger }: Composed): readonly string[] {
   const tokens = ledger.entries.reduce((sum, { place, tokens: own }) => sum + (place === "transcript" ? own : 0), 0);
-  const before = messages.length - 1;
+  // What the platform said in system messages of its own is none of the conversation's.
+  const before = messages.filter(({ role }) => role !== "system").length - 1;
   if (before <= 0) return [];
   return [`It continues the newest chat of this contact: ${count(before, "message")}, ${number(tokens)} tokens.`];
 }
