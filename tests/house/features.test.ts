@@ -65,7 +65,7 @@ it("every built-in tool comes from a feature: the rooms of a turn name none", ()
 
 // What a feature has is a token of its own. A word goes in here when the last file under `src/turn` has lost it.
 const NOT_IN_TURN =
-  /(?<!needs|")approv|credit|evict|overtaken|schedule\b|consolidat|\bpeer|inbox|EDIT_TOOL|update_prompt_layer|payment|\bforget\b|StoreWrite\["kind"\]/i;
+  /(?<!needs|")approv|credit|evict|overtaken|lesson|escalat|schedule\b|consolidat|\bpeer|inbox|EDIT_TOOL|update_prompt_layer|payment|\bforget\b|StoreWrite\["kind"\]/i;
 
 it("no two features open threads on the same channel, and nobody can talk where a feature says what its threads hold", async () => {
   const channels = LISTED.flatMap(({ feature }) => feature.channels ?? []);

@@ -13,7 +13,7 @@ const LEAST_TURNS = 20;
 /** Tools that a smaller share of conversations calls are worth deferring. */
 const RARE = 0.2;
 
-interface Reading {
+interface ToolReview {
   readonly store: Store;
   readonly tools: Toolset;
   readonly count: CountTokens;
@@ -24,7 +24,7 @@ interface Reading {
 /** Tools that no turn has called, and those that few conversations have: what `defer` would save by the card's prices. */
 export async function toolWarnings(
   agent: Agent,
-  { store, tools, count, rates, length }: Reading,
+  { store, tools, count, rates, length }: ToolReview,
 ): Promise<readonly TextWarning[]> {
   const { turns, threads, called } = await callsOf(agent, store, tools);
   if (turns < LEAST_TURNS) return [];

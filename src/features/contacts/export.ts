@@ -20,7 +20,7 @@ interface Wanted {
 }
 
 /** Something that is kept of a contact: a row of the record, or the path of a file in the contact's workspace. */
-export type Kept = { readonly agent: AgentName } & (ContactRow | { readonly file: string });
+export type ExportedRow = { readonly agent: AgentName } & (ContactRow | { readonly file: string });
 
 /** What concerns a contact as a whole. */
 export interface ContactApi {
@@ -28,7 +28,7 @@ export interface ContactApi {
    * Everything that an erasure would blank or remove, also at agents that were called for the contact, except what turns of several senders
    * sent. The access is recorded. @throws StrataError `not_allowed`, `agent_not_found`, `contact_not_found` if nothing is kept
    */
-  everything(actor: Allowed<"operate">, wanted: Wanted): AsyncGenerator<Kept>;
+  everything(actor: Allowed<"operate">, wanted: Wanted): AsyncGenerator<ExportedRow>;
 }
 
 /** The functions of contacts, as `runtime.use` gives them. */
@@ -68,7 +68,7 @@ export const contactApi = (parts: Parts): ContactApi => ({
 /** Rows per read. */
 const STEP = 500;
 
-async function* keptOf(parts: Parts, actor: Allowed<"operate">, scope: ContactScope): AsyncGenerator<Kept> {
+async function* keptOf(parts: Parts, actor: Allowed<"operate">, scope: ContactScope): AsyncGenerator<ExportedRow> {
   const { agent } = scope;
   let isKnown = false;
   for (let step = await parts.store.contactRows(scope, STEP); ; ) {

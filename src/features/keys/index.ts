@@ -134,22 +134,22 @@ const COLUMNS = [
   { head: "made by", least: 20, wraps: true },
 ] as const;
 
-type Shown = Pick<AccessKey, "expiresAt" | "revokedAt"> & {
+type KeyReach = Pick<AccessKey, "expiresAt" | "revokedAt"> & {
   readonly role: string;
   readonly agent?: string | undefined;
   readonly contact?: string | undefined;
 };
 
-const reachText = ({ agent, contact }: Shown): string =>
+const reachText = ({ agent, contact }: KeyReach): string =>
   agent === undefined ? "everything" : contact === undefined ? agent : `${printable(contact)} at ${agent}`;
 
-function stateText({ expiresAt, revokedAt }: Shown, now: number): string {
+function stateText({ expiresAt, revokedAt }: KeyReach, now: number): string {
   if (revokedAt !== undefined) return `revoked ${minute(revokedAt)}`;
   if (expiresAt === undefined) return "until revoked";
   return expiresAt > now ? `until ${minute(expiresAt)}` : `expired ${minute(expiresAt)}`;
 }
 
-const described = (key: Shown & { readonly id: string; readonly name: string }): string =>
+const described = (key: KeyReach & { readonly id: string; readonly name: string }): string =>
   `${key.id}, ${JSON.stringify(key.name)}: role ${key.role}, reaches ${reachText(key)}, valid ${stateText(key, 0)}`;
 
 /** How many days ahead an expiry is reported. */

@@ -37,15 +37,15 @@ const readResult: Tool = {
   readsResults: true,
 };
 
-type Kept = NonNullable<Parameters<Tool["run"]>[1]["kept"]>;
+type KeptResults = NonNullable<Parameters<Tool["run"]>[1]["kept"]>;
 
-const NONE: Kept = { results: [], fits: () => true };
+const NONE: KeptResults = { results: [], fits: () => true };
 
 /** As many of the lines as fit. */
 function read(
   { text, trust }: KeptResult,
   { from = 1, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
-  fits: Kept["fits"],
+  fits: KeptResults["fits"],
 ): ToolOutcome {
   const starts = lineStarts(text);
   if (from > starts.length) return refusedAs("platform", noSuchLine(from, starts.length));
@@ -59,7 +59,7 @@ function read(
 }
 
 /** The lines in which a text begins, whatever its letters' case; a match may go on into the next line. */
-function found({ text, trust }: KeptResult, find: string, fits: Kept["fits"]): ToolOutcome {
+function found({ text, trust }: KeptResult, find: string, fits: KeptResults["fits"]): ToolOutcome {
   const starts = lineStarts(text);
   const wanted = new RegExp(find.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
   const numbers = new Set<number>();

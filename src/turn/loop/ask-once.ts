@@ -14,7 +14,7 @@ import {
 import { retryWhileBusy } from "../intake/lease.ts";
 import { checkSpend } from "../spending/spend.ts";
 import { parametersOf, withOmitted } from "./setup.ts";
-import type { Asked, ModelCall } from "./steps.ts";
+import type { ModelCall, StepQuestion } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
 
 /** The name of a step's message in requests and ledgers, and of its answer in the journal. */
@@ -50,7 +50,7 @@ export const callOf = (
  * Asks the agent's model for a step that answers in its place, once: a turn that is run again finds the answer in the journal. A request that was
  * interrupted has changed nothing, so it is sent again.
  */
-async function askOnce(state: TurnState, compilation: Compilation, asked: Asked, ask: Sending): Promise<string> {
+async function askOnce(state: TurnState, compilation: Compilation, asked: StepQuestion, ask: Sending): Promise<string> {
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
   const { message, temperature = null, maxTokens = null } = asked;
@@ -70,7 +70,7 @@ async function askOnce(state: TurnState, compilation: Compilation, asked: Asked,
 async function askModel(
   state: TurnState,
   compilation: Compilation,
-  { message, ...parameters }: Asked,
+  { message, ...parameters }: StepQuestion,
   ask: Sending,
 ): Promise<string> {
   const { setup } = state;
@@ -109,7 +109,7 @@ function textIn({ parts }: Reply): string {
 }
 
 /** The message is the request's last words, as a part of its tail: so the record holds it, and the conversation does not. */
-function withMessage(state: TurnState, compilation: Compilation, message: Asked["message"]): Compilation {
+function withMessage(state: TurnState, compilation: Compilation, message: StepQuestion["message"]): Compilation {
   const trust = lowestTrust([compilation.taint, "agent"]);
   // The handler's clock says the same. So a turn that is run again asks the same.
   const at = claimOf(state).events.at(-1)?.at ?? state.parts.clock.recorded();

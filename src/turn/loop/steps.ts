@@ -241,11 +241,11 @@ export interface ModelCall {
    * turn that is run again gets the same. The request counts for the limits of the turn and of the agent, and is recorded.
    * @throws StrataError as for the turn's own requests; `budget_too_small` if the message does not fit
    */
-  readonly ask: (asked: Asked) => Promise<string>;
+  readonly ask: (asked: StepQuestion) => Promise<string>;
 }
 
 /** A step's question to the agent's model. */
-export interface Asked extends Pick<CallParameters, "temperature" | "maxTokens"> {
+export interface StepQuestion extends Pick<CallParameters, "temperature" | "maxTokens"> {
   readonly message: Untrusted;
 }
 

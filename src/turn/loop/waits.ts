@@ -141,16 +141,16 @@ function calledIn(made: Framing["made"], { call, tool }: OpenCall): ToolName {
   return calls.findLast(({ id }) => id === call)?.tool ?? tool;
 }
 
-type Said = Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number };
+type CallResult = Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number };
 
-function saidBy({ content, trust, at, failed }: StoredEvent): Said {
+function saidBy({ content, trust, at, failed }: StoredEvent): CallResult {
   const texts = content.flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
   const media = content.filter(isMedia);
   return { text: untrusted(texts.join("\n")), failed: failed === true, trust, at, ...(media.length > 0 && { media }) };
 }
 
 /** Providers require a result for each call: the platform's sentence, if there is no answer. */
-const withoutAnswer = ({ state }: OpenCall, at: number): Said => ({
+const withoutAnswer = ({ state }: OpenCall, at: number): CallResult => ({
   text: untrusted(state === "cancelled" ? CANCELLED : NOT_YET),
   failed: true,
   trust: "platform",

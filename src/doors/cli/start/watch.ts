@@ -91,12 +91,12 @@ function listFolder(folder: string) {
 }
 
 /** An agent as declared, and the model that answers for it. */
-interface Shown {
+interface DeclaredAgent {
   readonly agent: Agent;
   readonly model: string;
 }
 
-type DeclaredFiles = ReadonlyMap<string, Shown>;
+type DeclaredFiles = ReadonlyMap<string, DeclaredAgent>;
 
 const declared = ({ app }: Session): DeclaredFiles =>
   new Map(
@@ -112,7 +112,11 @@ function changesOf(before: DeclaredFiles, after: DeclaredFiles): readonly string
 const AT_ONCE = ["embedder", "schedules", "deliver", "life"] as const;
 
 /** What changed of one agent: what holds at once, and what waits for a new thread. */
-function changesOfAgent(before: Shown | undefined, { agent, model }: Shown, name: string): readonly string[] {
+function changesOfAgent(
+  before: DeclaredAgent | undefined,
+  { agent, model }: DeclaredAgent,
+  name: string,
+): readonly string[] {
   const version = `version ${shortVersion(agent.version)}`;
   if (before === undefined)
     return [`${name} is declared now, ${version}, answered by ${answererSays(model, agent.handler?.file)}`];
