@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstRuns } from "../../tests/spread.ts";
 import {
   type AssistantPart,
   type Breakpoint,
@@ -202,6 +203,9 @@ const bodyOn = (request: Request, ref: string) =>
   wireBody(request, ref, (provider) => (provider === "local" ? local : undefined));
 const body = (request: Request) => bodyOn(request, "anthropic:claude-sonnet-4-5");
 
+/** Of most properties two of five random cases; `checks/whole.ts` tries all. */
+const runs = (all: number): number => firstRuns(all, 0.4 * all).numRuns;
+
 describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
   const bodyOf = (request: Request) => bodyOn(request, wire.ref);
 
@@ -213,7 +217,7 @@ describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
           for (const later of bodies.slice(n + 1)) expect(later.startsWith(beforeTail(one, wire))).toBe(true);
         }
       }),
-      { numRuns: wire.ref.startsWith("anthropic") ? 300 : 100 },
+      { numRuns: runs(wire.ref.startsWith("anthropic") ? 300 : 100) },
     );
   });
 
@@ -241,6 +245,7 @@ describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
           expect(one).not.toMatch(wire.markedTail);
         }
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -276,7 +281,7 @@ describe("a tail that the provider clears by itself", () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -294,7 +299,7 @@ describe("a tail that the provider clears by itself", () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -348,7 +353,7 @@ describe("edits of layers in a running conversation", () => {
               expect(JSON.stringify(later.slice(0, messages.length))).toBe(JSON.stringify(messages));
           }
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     },
   );
@@ -505,7 +510,7 @@ describe("GPT-6.2", () => {
           for (const later of sent.slice(n + 1)) expect(later.input.slice(0, input.length)).toEqual(input);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -514,7 +519,7 @@ describe("GPT-6.2", () => {
       fc.asyncProperty(fc.oneof(epoch, epochOf("before-events")), async (requests) => {
         for (const { instructions } of await bodies(requests)) expect(instructions).toBeUndefined();
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { IS_WHOLE } from "../../../tests/spread.ts";
 import { digestOf, type Json, type ToolOutcome } from "../../protocol/index.ts";
 import { call, contextOf } from "../../turn/tools/index.contract.ts";
 import { toolset } from "../../turn/tools/index.ts";
@@ -280,6 +281,9 @@ describe.skipIf(!linux)("workspace under attack", () => {
       if (i % 3 === 0) Atomics.wait(flag, 0, 0, i % 4);
     }`;
 
+  /** How long it tries at least, in milliseconds. */
+  const LEAST = IS_WHOLE ? 1_500 : 500;
+
   /** Calls a tool again and again while the attacker swaps: how often it worked, was refused, and told the secret. */
   async function underAttack(name: string, input: Json): Promise<{ worked: number; refused: number; leaked: number }> {
     const stop = new SharedArrayBuffer(4);
@@ -288,7 +292,7 @@ describe.skipIf(!linux)("workspace under attack", () => {
     const seen = { worked: 0, refused: 0, leaked: 0 };
     const started = performance.now();
     // Until both sides had their turns, or nothing was tried; for no longer than the test may take.
-    const enough = (): boolean => seen.worked > 5 && seen.refused > 5 && performance.now() - started > 1_500;
+    const enough = (): boolean => seen.worked > 5 && seen.refused > 5 && performance.now() - started > LEAST;
     while (!enough() && performance.now() - started < 15_000) {
       const { text, failed } = await call(workspaceTools(root), name, input, contextOf("caroline"));
       seen[failed ? "refused" : "worked"]++;
@@ -338,7 +342,7 @@ describe.skipIf(!linux)("workspace under attack", () => {
       (await call(tools, "read", { path: "note.md" }, contextOf("caroline"))).text;
     let [worked, leaked] = [0, 0];
     // Before the name was asked for, one read in a hundred told the secret. `STRATA_READS` asks for more of them.
-    const reads = Number(process.env["STRATA_READS"] ?? 3_000);
+    const reads = Number(process.env["STRATA_READS"] ?? (IS_WHOLE ? 3_000 : 1_000));
     for (let n = 0; n < reads; n += 20) {
       for (const text of await Promise.all(Array.from({ length: 20 }, read))) {
         if (text.includes(SECRET)) leaked++;
