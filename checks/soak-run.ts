@@ -63,7 +63,7 @@ export async function soak({ seconds, seed, say = () => undefined }: SoakWish): 
     const quiet = await looks(url, Date.now() + quietFor);
     say(`quiet: ${JSON.stringify(quiet)}`);
     const stop = new AbortController();
-    const tally = { sent: 0, statuses: new Map<string, number>(), locks: 0, memory: [] as number[] };
+    const tally = { sent: 0, statuses: new Map<string, number>(), locks: 0, memory: [] as number[], isStopping: false };
     const others = [
       ...Array.from({ length: CONNECTIONS }, () => write({ url, folder, random, tally, signal: stop.signal })),
       lock({ folder, tally, every: Math.min(LOCK_EVERY, (seconds * 1_000) / 4), signal: stop.signal }),
@@ -71,6 +71,7 @@ export async function soak({ seconds, seed, say = () => undefined }: SoakWish): 
     ];
     const busy = await looks(url, end);
     const began = performance.now();
+    tally.isStopping = true;
     server.kill("SIGTERM");
     const [exit] = await once(server, "close");
     const stopped = Math.round(performance.now() - began);
@@ -120,7 +121,7 @@ export function faultsOf(soaked: Soaked, { seconds }: Pick<SoakWish, "seconds">)
   ];
 }
 
-/** Answered, queued, too many, stopping or locked; `gone` is a connection that the end cut. */
+/** Answered, queued, too many, stopping or locked; `gone` is a connection or a turn that the end cut. */
 const EXPECTED: ReadonlySet<string> = new Set(["200", "202", "429", "503", "gone"]);
 
 /** The same numbers in every run with the seed: a linear congruential generator. */
@@ -171,6 +172,7 @@ async function looks(url: string, end: number): Promise<Waits> {
 
 interface Tally {
   sent: number;
+  isStopping: boolean;
   readonly statuses: Map<string, number>;
   locks: number;
   readonly memory: number[];
@@ -193,6 +195,8 @@ async function write({ url, folder, random, tally, signal }: Writing): Promise<v
     const status = await fetch(`${url}/v1/agents/companion/messages`, { method: "POST", headers, body, signal }).then(
       async (answer) => {
         const said = await answer.text();
+        // A turn that does not end within the drain is cancelled; its message keeps waiting.
+        if (tally.isStopping && answer.status === 499) return "gone";
         const status = String(answer.status);
         // What nobody expects says why.
         return EXPECTED.has(status) ? status : `${status}: ${said.slice(0, 300)}`;
