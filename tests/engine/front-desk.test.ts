@@ -261,7 +261,7 @@ it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small bu
     ["draft", "contact"],
     ["message", "contact"],
   ]);
-  expect(newest(forged).match(/^\[/gm)).toHaveLength(2);
+  expect(newest(forged).match(/^\[/gm)).toHaveLength(3);
   await on.approve();
   const back = await on.say("ida", "Can somebody call me?", { line: "shop" });
   expect(messagesText(back)).not.toContain("tyre");
