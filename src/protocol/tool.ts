@@ -15,7 +15,7 @@ import type { Layer, Source } from "./layer.ts";
 import type { AgentState } from "./life.ts";
 import type { FilePart, ImagePart, KeptResult } from "./message.ts";
 import type { ToolSchema } from "./request.ts";
-import type { ContactScope, DoneBy, Role } from "./scope.ts";
+import type { Actor, ContactScope, DoneBy, Role } from "./scope.ts";
 import type { Spoken, Trust, Untrusted } from "./trust.ts";
 
 /** A tool's effect: none, a write inside the turn's commit, or something outside (journaled). */
@@ -48,6 +48,8 @@ export interface ToolContext {
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */
   readonly taint: Trust;
+  /** Who approved the call, where a person had to. */
+  readonly approvedBy?: Pick<Actor, "id" | "role">;
   /** The state of the agent: `executing actions` in a turn; an approved call runs between two turns. */
   readonly state: AgentState;
   readonly signal: AbortSignal;

@@ -177,7 +177,7 @@ interface Acting {
 }
 
 async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acting): Promise<Approval> {
-  const { approval, thread } = one;
+  const { approval, thread, actor } = one;
   const { id, scope, turn, call, taint, input } = approval;
   const events = (await parts.store.turn(scope, turn))?.events.map((event) => event.id) ?? [];
   const context = {
@@ -188,6 +188,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
     events,
     at: parts.clock.recorded(),
     taint,
+    approvedBy: { id: actor.id, role: actor.role },
     state: BETWEEN_TURNS,
   };
   const signal = one.signal ?? new AbortController().signal;

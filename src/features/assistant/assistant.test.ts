@@ -229,7 +229,11 @@ function session(database: () => Promise<string | undefined>): void {
     expect(second).toBeUndefined();
     expect(asked).toMatchObject({ tool: "do_draft_approve", taint: "contact" });
     await approvals.decide(on.app.operator, asked?.id as never, { verdict: "approved" });
-    expect((await on.drafts())[0]).toMatchObject({ status: "approved", decided: { byId: "member:ann" } });
+    // An operator decided, and not the member.
+    expect((await on.drafts())[0]).toMatchObject({
+      status: "approved",
+      decided: { by: "operator", byId: on.app.operator.id },
+    });
   });
 
   it("law 6 the member confirms what their own assistant wants to do, and nobody else's", async () => {

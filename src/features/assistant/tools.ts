@@ -124,7 +124,9 @@ async function perform(
   const values = ownFields(operation, given);
   try {
     const naming = { whole: "the input", field: (name: string) => `\`${name}\`` };
-    const call = { actor, signal: context.signal, progress: (message: string) => context.progress(message) };
+    // What a person confirmed is that person's act, within the member's reach.
+    const approvedBy = isReading(operation) ? undefined : context.approvedBy;
+    const call = { actor: { ...actor, ...approvedBy }, signal: context.signal, progress: (message: string) => context.progress(message) };
     const { json } = await operation.run(world, { values, naming }, call);
     return answeredAs("contact", JSON.stringify(json));
   } catch (thrown) {
