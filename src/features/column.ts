@@ -3,6 +3,7 @@ import type { Allowed, Clock, ContactScope, Scope, ThreadId, TurnId } from "../p
 import { featureApi, type Runtime } from "../turn/index.ts";
 import { list } from "./fields.ts";
 import type { Operation } from "./operation.ts";
+import { THREAD } from "./shapes.ts";
 
 /** The actor, the place, and the clock. */
 interface Looking {
@@ -82,12 +83,29 @@ export const cellsOf = (columns: readonly Pick<Column<never>, "name" | "show">[]
     return value === undefined ? "" : show(value);
   });
 
+/** A thread with more fields, also as a field of an answer or in a list there; undefined for anything else. */
+function withThreadFields(schema: unknown, fields: z.ZodRawShape): z.ZodType | undefined {
+  if (schema === THREAD) return THREAD.extend(fields);
+  if (schema instanceof z.ZodOptional) return withThreadFields(schema.unwrap(), fields)?.optional();
+  if (schema instanceof z.ZodReadonly) return withThreadFields(schema.unwrap(), fields);
+  if (!(schema instanceof z.ZodArray)) return undefined;
+  const row = withThreadFields(schema.element, fields);
+  return row && list(row);
+}
+
 /** The operation, whose answer names the fields of the columns, too. */
 export function givingColumns(operation: Operation, all: Columns): Operation {
   if (operation.kind !== "value" || operation.columns === undefined || !(operation.gives instanceof z.ZodObject))
     return operation;
   const { gives, columns, list: rows } = operation;
   const fields = Object.fromEntries(all[columns].map(({ name, schema }) => [name, schema.optional()]));
+  if (columns === "threads" && gives !== THREAD) {
+    const named = Object.entries(gives.shape).flatMap(([name, field]) => {
+      const more = withThreadFields(field, fields);
+      return more === undefined ? [] : [[name, field.description ? more.describe(field.description) : more] as const];
+    });
+    return { ...operation, gives: gives.extend(Object.fromEntries(named)) };
+  }
   if (rows === undefined) return { ...operation, gives: gives.extend(fields) };
   const row: unknown = gives.shape[rows].unwrap().element;
   return row instanceof z.ZodObject

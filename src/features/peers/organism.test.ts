@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { allOperations } from "../../app/entry/features.ts";
 import { place, strata } from "../../../tests/cli/strata.ts";
 import { open } from "../../../tests/errors/doors.ts";
 import { blueprintFolder, PLACES_OF_KEYS } from "../../agents/index.ts";
@@ -241,6 +243,18 @@ it("003.44 27.6 a closed conversation is marked where it is listed and shown, an
   for (const shown of [await run("thread", "show", id), await run("explain", id)])
     expect(shown).toContain("closed: yes");
   expect(await run("explain")).toMatch(/closed\n.*yes/);
+  expect(JSON.parse(await run("explain", "--json"))).toMatchObject([{ id, closed: true }]);
+  // Each answer declares it, too.
+  const all = await allOperations();
+  for (const [command, answer] of [
+    ["thread show", JSON.parse(await run("thread", "show", id, "--json"))],
+    ["explain", JSON.parse(await run("explain", id, "--json"))],
+  ] as const) {
+    expect(answer).toMatchObject({ thread: { id, closed: true } });
+    const operation = all.find(({ name }) => name === command.replace(" ", "."));
+    const gives = operation !== undefined && "gives" in operation ? z.toJSONSchema(operation.gives) : {};
+    expect(gives).toMatchObject({ properties: { thread: { properties: { closed: { const: true } } } } });
+  }
   const chat = await strata(["chat", "clerk"], { cwd, input: "Are you there?\n" });
   expect(chat.code).toBe(0);
   expect(chat.err).toContain(

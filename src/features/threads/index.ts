@@ -136,6 +136,7 @@ const showThread = operation({
     calls: list(AWAITED).describe("calls that the conversation waits for"),
     ...NEXT,
   }),
+  columns: "threads",
   command: { words: ["id"], examples: [`thread show ${ID}`], opens: "record" },
   run: async (world, { id, ...page }, { actor }) => {
     const { runtime } = world;

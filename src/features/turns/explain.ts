@@ -41,16 +41,20 @@ export const EXPLAIN = operation({
     ...NEXT,
   }),
   list: "threads",
+  columns: "threads",
   command: { words: ["id"], examples: ["explain", "explain thr_01jd8k3v5x9m2q7r4t6w8y0zab"], opens: "record" },
-  run: async ({ runtime }, { id = {}, limit, after }, { actor }): Promise<Explained> => {
+  run: async ({ runtime, clock }, { id = {}, limit, after }, { actor }): Promise<Explained> => {
+    const columns = runtime.use(ADDED).threads;
     if (id.turn !== undefined) return { turn: await runtime.turn(actor, id.turn) };
     if (id.thread === undefined) {
       const most = limit ?? MOST.threads;
-      const threads = await runtime.newestThreads(actor, { limit: most, after });
+      const found = await runtime.newestThreads(actor, { limit: most, after });
+      const threads = await withColumns(columns, { runtime, actor, clock }, found);
       return { threads, ...nextAfter(threads, most, ({ lastActivity: at, id }) => ({ at, id })) };
     }
     const most = limit ?? MOST.turns;
-    const thread = await runtime.thread(actor, id.thread);
+    const found = await runtime.thread(actor, id.thread);
+    const [thread = found] = await withColumns(columns, { runtime, actor, clock }, [found]);
     const turns = await runtime.turns(actor, thread.id, { limit: most, after });
     return { thread, turns, ...nextAfter(turns, most, ({ seq }) => ({ at: seq })) };
   },
@@ -60,10 +64,8 @@ export const EXPLAIN = operation({
       return turnView({ runtime, actor }, whole, style);
     }
     const columns = runtime.use(ADDED).threads;
-    const found = await withColumns(columns, { runtime, actor, clock }, thread === undefined ? threads : [thread]);
-    const [one] = found;
-    if (thread === undefined || one === undefined) return threadLines(found, clock.real(), style, columns);
-    return threadView(one, turns, { style, fields: fieldLines(columns, one) });
+    if (thread === undefined) return threadLines(threads, clock.real(), style, columns);
+    return threadView(thread, turns, { style, fields: fieldLines(columns, thread) });
   },
 });
 
