@@ -23,6 +23,7 @@ const VERSION = z
       }),
     ),
     lessons: list(z.string()).describe("the lessons that were folded into it"),
+    guard: z.string().optional().describe("why the guard wants a person to look at it"),
     judged: z.string().optional().describe("what was said of it before anybody was asked"),
     report: GATE_REPORT.optional(),
   })
@@ -190,7 +191,7 @@ const rate = operation({
         ),
 });
 
-function learningLines({ n, status, active, at, reason, rules, judged }: Version, style: Style): readonly string[] {
+function learningLines({ n, status, active, at, reason, rules, guard, judged }: Version, style: Style): readonly string[] {
   const head = `version ${n} · ${active ? "active" : status} · ${isoSecond(at)}`;
   return [
     style.bold(head),
@@ -198,6 +199,7 @@ function learningLines({ n, status, active, at, reason, rules, judged }: Version
     ...rules.flatMap(({ text, stale }) =>
       setIn(stale ? `${text} (stale, not sent)` : text, { first: "  - ", more: "    " }, style),
     ),
+    ...(guard === undefined ? [] : setIn(guard, { first: "  guard: ", more: "    " }, style)),
     ...(judged === undefined ? [] : setIn(judged, { first: "  judged: ", more: "    " }, style)),
   ];
 }

@@ -140,6 +140,8 @@ export interface Version {
   readonly inputs: TextVersion["inputs"];
   readonly rules: readonly { readonly text: string; readonly stale: boolean }[];
   readonly lessons: readonly string[];
+  /** Why the guard wants a person to look at it. */
+  readonly guard?: string;
   readonly judged?: string;
   readonly report?: GateReport;
 }
@@ -157,12 +159,13 @@ export async function versionsOf(
   return all
     .filter((one) => isInPlace(layer, one) && (one.status === "kept" || one.status === "proposed") && one.text !== "")
     .slice(0, MOST_VERSIONS)
-    .map(({ n, status, active, at, reason, inputs, text }) => {
+    .map(({ n, status, active, at, reason, inputs, text, verdict }) => {
       const from = made.find(({ verdict }) => verdict?.version === n);
       const anchors = from?.anchors ?? {};
       return {
         ...{ n, status, active, at, reason, inputs, lessons: from?.lessons ?? [] },
         rules: rulesOf(text).map((rule) => ({ text: rule, stale: isStale(rule, anchors, agent) })),
+        ...(verdict.verdict !== "pass" && { guard: verdict.findings.join("; ") }),
         ...(from?.verdict && {
           judged: from.verdict.because,
           ...(from.verdict.report !== undefined && { report: GATE_REPORT.parse(from.verdict.report) }),
