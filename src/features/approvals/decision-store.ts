@@ -73,6 +73,14 @@ export const NOT_FOUND = errorKind("approval_not_found", {
   retry: false,
   message: "no approval of that id is in reach",
 });
+/** An approved call ran and failed: the decision stays, and the agent reads of the failure. */
+export const CALL_FAILED = errorKind("call_failed", {
+  status: 502,
+  exit: 11,
+  retry: false,
+  message: "an approved call ran and failed",
+});
+
 /** Why nothing is decided. */
 export const notInState = (id: ApprovalId, is: ApprovalStatus, wanted: ApprovalStatus): string =>
   `approval ${id} is ${is} and not ${wanted}, so nothing was changed: list those that wait`;

@@ -9,6 +9,7 @@ import {
   type ApprovalStatus,
   isoSecond,
   type Scope,
+  type StrataError,
   TRUSTS,
   threadId,
   type Untrusted,
@@ -18,7 +19,7 @@ import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict, withDecision } from "./decide.ts";
-import { ALREADY_DECIDED, NOT_FOUND } from "./decision-store.ts";
+import { ALREADY_DECIDED, CALL_FAILED, NOT_FOUND } from "./decision-store.ts";
 import { ESCALATION_API, ESCALATIONS, escalationApi } from "./escalation.ts";
 import { STEPS } from "./steps.ts";
 import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
@@ -133,8 +134,16 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
     run: ({ runtime }, { id, note }, { actor, signal }) =>
       runtime.use(APPROVAL_API).decide(actor, id, { verdict, signal, ...(note !== undefined && { note }) }),
     show: (approval, { style }) => approvalLines(approval, style),
+    faults: verdict === "approved" ? failureOf : () => [],
     follows: tellAgent,
   });
+
+/** That an approved call failed: whoever approved it should not take it for done. */
+export function failureOf({ id, tool, status, outcome }: ApprovalView): readonly StrataError[] {
+  if (status !== "done" || outcome?.failed !== true) return [];
+  const message = `${tool} was approved and has failed; ${id} is decided and will not run again: if it is still wanted, the agent must make a new call`;
+  return [CALL_FAILED.of(message, { approval: id, tool })];
+}
 
 /** The turn in which the agent hears of it. */
 async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalView, { actor, signal }: Call<"operate">) {
@@ -201,7 +210,7 @@ export { ESCALATE, QUESTION } from "./tools.ts";
 export const FEATURE: Feature = {
   name: "approvals",
   store: APPROVAL_STORE,
-  errors: [NOT_FOUND, ALREADY_DECIDED],
+  errors: [NOT_FOUND, ALREADY_DECIDED, CALL_FAILED],
   tools: () => [escalateTool()],
   operations: [...OPERATIONS, ...ESCALATIONS],
   steps: STEPS,

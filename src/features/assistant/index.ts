@@ -13,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Outside, TurnSteps } from "../../turn/index.ts";
 import type { LiveSource } from "../../turn/sources/index.ts";
-import { APPROVAL, APPROVAL_API, approvalLines } from "../approvals/index.ts";
+import { APPROVAL, APPROVAL_API, approvalLines, failureOf } from "../approvals/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS } from "../fields.ts";
 import { operation } from "../operation.ts";
@@ -85,6 +85,7 @@ const decideOwnCall = (verdict: "approved" | "denied") => {
           },
         ),
     show: (approval, { style }) => approvalLines(approval, style),
+    faults: verdict === "approved" ? failureOf : () => [],
   });
 };
 
