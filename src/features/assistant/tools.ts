@@ -126,7 +126,11 @@ async function perform(
     const naming = { whole: "the input", field: (name: string) => `\`${name}\`` };
     // What a person confirmed is that person's act, within the member's reach.
     const approvedBy = isReading(operation) ? undefined : context.approvedBy;
-    const call = { actor: { ...actor, ...approvedBy }, signal: context.signal, progress: (message: string) => context.progress(message) };
+    const call = {
+      actor: { ...actor, ...approvedBy },
+      signal: context.signal,
+      progress: (message: string) => context.progress(message),
+    };
     const { json } = await operation.run(world, { values, naming }, call);
     return answeredAs("contact", JSON.stringify(json));
   } catch (thrown) {

@@ -191,7 +191,10 @@ const rate = operation({
         ),
 });
 
-function learningLines({ n, status, active, at, reason, rules, guard, judged }: Version, style: Style): readonly string[] {
+function learningLines(
+  { n, status, active, at, reason, rules, guard, judged }: Version,
+  style: Style,
+): readonly string[] {
   const head = `version ${n} · ${active ? "active" : status} · ${isoSecond(at)}`;
   return [
     style.bold(head),
