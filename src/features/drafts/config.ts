@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { agentKey, type KindsOf, type StoredKeys, sourceForm } from "../../agents/index.ts";
-import type { Agent } from "../../protocol/index.ts";
+import { type Agent, ownKind } from "../../protocol/index.ts";
+
+/** The event that informs an agent about a decision. */
+export const DECISION = ownKind("draft");
 
 /** What happens to an agent's reply: it is sent, waits for a person, or is not sent at all. */
 export const WAYS = ["send", "draft", "observe"] as const;

@@ -8,7 +8,6 @@ import {
   errorKind,
   type OutboxId,
   outcomePart,
-  ownKind,
   type Role,
   type Scope,
   type Spoken,
@@ -73,9 +72,6 @@ export interface DraftActTable extends ContactScope {
   readonly at: number;
   readonly link: number;
 }
-
-/** The event that informs an agent about a decision. */
-export const DECISION = ownKind("draft");
 
 export const { query, insert } = tables<{ draft: DraftTable; draft_act: DraftActTable }>();
 

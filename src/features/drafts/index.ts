@@ -41,10 +41,9 @@ import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, given, list as listOf, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import { lineNamed } from "../organization/index.ts";
-import { KEYS, patienceOf, wayOf } from "./config.ts";
+import { DECISION, KEYS, patienceOf, wayOf } from "./config.ts";
 import {
   DECIDED,
-  DECISION,
   DRAFT,
   DRAFT_STATUSES,
   type Draft,
@@ -57,7 +56,7 @@ import { DRAFT_STORE } from "./store.ts";
 import { discarded, draftsWait, quotedDraft, sentAsIs, sentEdited, WORDING } from "./wording.ts";
 
 export { wayOf } from "./config.ts";
-export { DECISION, type Draft } from "./decision-store.ts";
+export type { Draft } from "./decision-store.ts";
 export { DRAFT_STORE } from "./store.ts";
 
 /** Withholds what must not be sent at once. */

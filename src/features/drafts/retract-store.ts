@@ -1,6 +1,7 @@
 import type { EventId } from "../../protocol/index.ts";
 import { append, owner, plain, type Retracting, type Tx } from "../../store/index.ts";
-import { DECISION, type DraftTable, insert, linkOf, query } from "./decision-store.ts";
+import { DECISION } from "./config.ts";
+import { type DraftTable, insert, linkOf, query } from "./decision-store.ts";
 
 /** Decisions about drafts that were removed. */
 export async function draftsDerived(tx: Tx, retracting: Retracting): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ContactScope, isReserved, type StoredEvent, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { type AgentOwner, atMost, eventWords, inOrder, plain, type Tx } from "../../store/index.ts";
-import { DECISION } from "../drafts/index.ts";
+import { DECISION } from "../drafts/config.ts";
 
 /** Turns of the record that have not been learned from, and the link up to which they were read. */
 export interface News {
