@@ -215,7 +215,9 @@ function reply({ messages }: Request): Exclude<Script<Request>, (request: Reques
     }
     for (const part of parts) {
       if (part.type === "result") results.set(part.id, readFrames(part.text)[0]?.text ?? part.text);
-      if (part.type === "text") plans.push(...readFrames(part.text).flatMap(({ text }) => planIn(text)));
+      // What a cut keeps was answered.
+      if (part.type === "text")
+        plans.push(...readFrames(part.text).flatMap(({ kind, text }) => (kind === "earlier" ? [] : planIn(text))));
     }
   }
   const calls = plans.flatMap((plan) => {
