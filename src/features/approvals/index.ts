@@ -139,8 +139,8 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
   });
 
 /** That an approved call failed: whoever approved it should not take it for done. */
-export function failureOf({ id, tool, status, outcome }: ApprovalView): readonly StrataError[] {
-  if (status !== "done" || outcome?.failed !== true) return [];
+export function failureOf({ id, tool, outcome }: ApprovalView): readonly StrataError[] {
+  if (outcome?.failed !== true) return [];
   const message = `${tool} was approved and has failed; ${id} is decided and will not run again: if it is still wanted, the agent must make a new call`;
   return [CALL_FAILED.of(message, { approval: id, tool })];
 }

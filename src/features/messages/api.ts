@@ -120,7 +120,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
         const isQueued = event.status === "along" || (follow === "queue" && event.status === "pending");
         if (isQueued) return { event, state: "queued" };
         yield* ofOldVersion(ports, actor, thread);
-        return yield* answered(ports, actor, { event, thread, ...how, begun });
+        return yield* followed(ports, actor, { event, thread, ...how, begun });
       } finally {
         await begun?.turn.return(undefined);
       }
@@ -129,7 +129,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
 }
 
 /** The message's end, as its sender gets it. */
-async function* answered(
+async function* followed(
   ports: Ports,
   actor: Allowed<"post">,
   following: Following,
