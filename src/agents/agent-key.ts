@@ -27,6 +27,8 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   check?(value: z.output<Written>, around: KeyPlace): void;
   /** Tools that come with it. */
   tools?(value: z.output<Written>): readonly string[];
+  /** Where, below the key, the value names one of these tools. Default: at the key itself. */
+  toolAt?(value: z.output<Written>, tool: string): Path;
   /** Texts that the lock holds beside the layers, by name: as with an immutable layer, nothing of them changes without a new lock. */
   locks?(kept: Kept): Readonly<Record<string, string>>;
   /** Layers that come with the kept value. If the agent has no layers of its own, no model reads them, so they are omitted. */
@@ -88,7 +90,7 @@ export interface GivenText {
   readonly file?: string | undefined;
 }
 
-type Rules<Written extends z.ZodType> = Pick<AgentKey<Written>, "servers" | "check" | "tools">;
+type Rules<Written extends z.ZodType> = Pick<AgentKey<Written>, "servers" | "check" | "tools" | "toolAt">;
 
 /** The same key for all agents, which may also be at the top of the file. */
 export function sharedKey<Key extends AgentKey>(

@@ -16,7 +16,7 @@ import {
   toolName,
   trusted,
 } from "../protocol/index.ts";
-import type { AgentKeys, GivenText, KeyLayer, KeyPlace } from "./agent-key.ts";
+import type { AgentKey, AgentKeys, GivenText, KeyLayer, KeyPlace } from "./agent-key.ts";
 import { sealAgent } from "./agent-spec.ts";
 import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
@@ -73,11 +73,7 @@ function buildKeys(agent: string, config: AgentConfig, path: Path, around: Surro
   const tools: string[] = [];
   const layers: KeyLayer[] = [];
   for (const [name, key] of Object.entries(around.keys)) {
-    const own: unknown = Reflect.get(config, name);
-    const shared: unknown = key.shared && Reflect.get(around.config, name);
-    const value: unknown =
-      key.shared === "members" && own !== undefined ? { ...Object(shared), ...Object(own) } : (own ?? shared);
-    const at = own === undefined && value !== undefined ? [name] : [...path, name];
+    const { value, at } = valueOfKey(name, key, { config, path, all: around.config });
     const place = agentKeyPlace(agent, path, { at, around });
     key.check?.(value, place);
     const frozen = key.freeze(value, place);
@@ -88,6 +84,40 @@ function buildKeys(agent: string, config: AgentConfig, path: Path, around: Surro
     tools.push(...(key.tools?.(value) ?? []));
   }
   return { kept, tools, layers };
+}
+
+interface Declared {
+  readonly config: AgentConfig;
+  readonly path: Path;
+  /** The whole file, for keys at its top. */
+  readonly all: Config;
+}
+
+/** What a key says for an agent, and where it says so. */
+function valueOfKey(name: string, key: AgentKey, { config, path, all }: Declared): { value: unknown; at: Path } {
+  const own: unknown = Reflect.get(config, name);
+  const shared: unknown = key.shared && Reflect.get(all, name);
+  const value: unknown =
+    key.shared === "members" && own !== undefined ? { ...Object(shared), ...Object(own) } : (own ?? shared);
+  return { value, at: own === undefined && value !== undefined ? [name] : [...path, name] };
+}
+
+/** Where an agent is given a tool: in its list of tools, or by the key that brings it. */
+export function toolPath(
+  agent: string,
+  tool: string,
+  { config: all, keys }: Pick<Surroundings, "config" | "keys">,
+): Path {
+  const path: Path = ["agents", agent];
+  const config = all.agents[agent];
+  if (config === undefined) return path;
+  const listed = config.tools.findIndex((one) => (typeof one === "string" ? one : one.name) === tool);
+  if (listed !== -1) return [...path, "tools", listed];
+  for (const [name, key] of Object.entries(keys)) {
+    const { value, at } = valueOfKey(name, key, { config, path, all });
+    if (key.tools?.(value).includes(tool)) return [...at, ...(key.toolAt?.(value, tool) ?? [])];
+  }
+  return [...path, "tools"];
 }
 
 function withLayers(layers: readonly Layer[], added: readonly KeyLayer[]): readonly Layer[] {

@@ -12,7 +12,7 @@ import {
 } from "../protocol/index.ts";
 import { type AgentKeys, type Schema, schemaOf } from "./agent-key.ts";
 import { agentSpec, type Revive, reviving } from "./agent-spec.ts";
-import { buildAgent } from "./build-agent.ts";
+import { buildAgent, toolPath } from "./build-agent.ts";
 import { checkConfig } from "./check-config.ts";
 import type { Config } from "./config-schema.ts";
 import { CORE_KEYS, type ConfigInput } from "./core-keys.ts";
@@ -55,6 +55,8 @@ export interface Project {
   readonly sourceNames: readonly string[];
   /** What the lock holds besides immutable layers: texts by agent, then by name. */
   readonly locked: ReadonlyMap<AgentName, Readonly<Record<string, string>>>;
+  /** The error for a tool that an agent cannot have, with the place in the file that gives it to the agent. */
+  readonly refusedTool: (agent: AgentName, tool: string, because: string) => StrataError;
   /** The file's declarations of models, by `provider:name`. */
   readonly models: Config["models"];
   /** How the turns of one program share its time. */
@@ -160,6 +162,11 @@ function projectOf(source: YamlSource, place: ProjectSource): Project {
     modules: Object.freeze(modules),
     sourceNames: Object.freeze(sources.names),
     locked: frozenMap(agents.map((agent) => [agent.name, lockedBy(keys, agent)])),
+    refusedTool: (agent: AgentName, tool: string, because: string) => {
+      const found = reportOn(source);
+      found.add(toolPath(agent, tool, { config, keys }), because, { code: "tool_not_found" });
+      return found.error();
+    },
     models: deepFreeze(config.models),
     turns: deepFreeze(config.turns),
     ...(inCode && { inCode }),

@@ -172,14 +172,17 @@ function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource
 }
 
 /** Reports a tool or source that does not exist now, with the file that names it, and not during a conversation. */
-function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
+function check(project: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
+  const { file, agents, sourceNames } = project;
   for (const [name, agent] of agents) {
     try {
       // All of them: those that are deferred, too.
       const { defer: _, ...reader } = agent;
       tools.schemas(agent.tools, reader);
     } catch (thrown) {
-      const { traits, message, details } = asStrataError(thrown);
+      const { traits, code, message, details } = asStrataError(thrown);
+      if (code === "tool_not_found" && typeof details.name === "string")
+        throw project.refusedTool(name, details.name, message);
       throw new StrataError(traits, `${file}: agents.${name}.tools: ${message}`, details, thrown);
     }
     for (const { id, source } of agent.layers) {

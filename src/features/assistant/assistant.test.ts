@@ -1,7 +1,8 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { refuses, strata } from "../../../tests/cli/strata.ts";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
 import { openApp } from "../../app.ts";
@@ -197,11 +198,7 @@ function session(database: () => Promise<string | undefined>): void {
     bad.agents.aide.assistant.operations = ["approval.approve"];
     const open = openApp({ folder, data: join(folder, "data"), env: {}, config: bad as never });
     await expect(open).rejects.toThrow(
-      "`assistant.operations` names approval.approve, and there is no operation of that name that a member may do",
-    );
-    bad.agents.aide.assistant.operations = ["draft.shw"];
-    await expect(openApp({ folder, data: join(folder, "data"), env: {}, config: bad as never })).rejects.toThrow(
-      "did you mean `draft.show`?",
+      'the agents in code: agents.aide.assistant.operations[0]: "approval.approve" — no operation that a member may do is named approval.approve; there are `approval.',
     );
   });
 
@@ -384,3 +381,24 @@ describe.skipIf(server === undefined)(title("a member's own session, in PostgreS
   const { make, url } = databases();
   session(async () => url(await make(await tablesOfToday(await allParts()))));
 });
+
+it.each([
+  ["draft.shw", "did you mean `draft.show`?"],
+  ["tire.cost", "there are `"],
+])(
+  "004.65 a wrong name among its operations, %s, is refused with its line and the nearest names",
+  async (name, near) => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-aide-"));
+    const file = join(folder, "strata.yaml");
+    writeFileSync(file, JSON.stringify(config({ ann: { agents: ["clerk"] } }), null, 2).replace("draft.show", name));
+    const line =
+      readFileSync(file, "utf8")
+        .split("\n")
+        .findIndex((one) => one.includes(name)) + 1;
+    await strata(["lock"], { cwd: folder });
+    await refuses(folder, ["agent", "list"], {
+      exit: 3,
+      message: `strata.yaml:${line}:11 agents.aide.assistant.operations[1]: "${name}" — no operation that a member may do is named ${name}; ${near}`,
+    });
+  },
+);

@@ -39,6 +39,10 @@ type WrittenAssistant = z.output<typeof ASSISTANT>;
 export const KEYS = {
   assistant: agentKey(ASSISTANT, {
     tools: (declared: WrittenAssistant) => (declared?.operations ?? []).map(toolOf),
+    toolAt: (declared: WrittenAssistant, tool) => [
+      "operations",
+      (declared?.operations ?? []).findIndex((one) => toolOf(one) === tool),
+    ],
     check: (declared, { name, agents, refuse }) => {
       if (declared === undefined) return;
       // `business` checks that its members belong to the organization; it may be at the top of the file.

@@ -14,6 +14,7 @@ import {
   OUTSIDE_KINDS,
   PROGRAM,
   StrataError,
+  suggestion,
   type Tool,
   type ToolContext,
   type ToolOutcome,
@@ -50,17 +51,24 @@ const isReading = ({ at }: Operation): boolean => at?.method === "get";
 export const operationTools = (access: OperationAccess): ToolFamily => ({
   prefix: DO,
   tool: (name) => {
-    const found = access.list.filter(isOffered).find((one) => toolOf(one.name) === `${DO}${name}`);
+    const offered = access.list.filter(isOffered);
+    const found = offered.find((one) => toolOf(one.name) === `${DO}${name}`);
     if (found !== undefined) return operationTool(found, access);
     const operation = name.replace("_", ".");
-    const near = didYouMean(
+    const near = nearestOf(
       operation,
-      access.list.filter(isOffered).map((one) => one.name),
+      offered.map((one) => one.name),
     );
-    const message = `\`assistant.operations\` names ${operation}, and there is no operation of that name that a member may do${near}`;
+    const message = `no operation that a member may do is named ${operation}${near}`;
     throw new StrataError("tool_not_found", message, { name: `${DO}${name}` });
   },
 });
+
+/** What was meant; else those about the same thing, or all. */
+function nearestOf(operation: string, names: readonly string[]): string {
+  const akin = names.filter((one) => one.split(".")[0] === operation.split(".")[0]);
+  return didYouMean(operation, names) || suggestion(operation, akin.length > 0 ? akin : names);
+}
 
 /** Fields that narrow the reach, beside the operation's own. */
 const REACH = {
