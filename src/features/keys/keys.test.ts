@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { strata } from "../../../tests/cli/strata.ts";
+import { project, strata } from "../../../tests/cli/strata.ts";
 import { allParts } from "../../app/entry/features.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, TOKEN, to } from "../../doors/http/index.contract.ts";
 import { allow, OUTSIDE_KINDS, orgId, type Role } from "../../protocol/index.ts";
@@ -341,6 +341,23 @@ describe("26.1 strata key", () => {
     expect((await strata(["doctor"], { cwd })).out).toContain("1 key valid");
     expect(await strata(["key", "revoke", `key_${"0".repeat(26)}`], { cwd })).toMatchObject({ code: 3 });
   });
+});
+
+it("doctor names the keys of `limits.groups` that do not exist, and how to find those that do", async () => {
+  const cwd = project();
+  const made = await strata(["key", "create", "mia", "--role", "member", "--json"], { cwd });
+  const { id } = JSON.parse(made.out);
+  const yaml = readFileSync(join(cwd, "strata.yaml"), "utf8");
+  const limited = (...keys: readonly string[]) => {
+    writeFileSync(join(cwd, "strata.yaml"), `${yaml}\nlimits: {groups: {team: {calls: 9, keys: [${keys.join(", ")}]}}}\n`);
+    return strata(["doctor"], { cwd, columns: 300 });
+  };
+  expect((await limited(id, '"local:operator"')).out).not.toContain("limits.groups");
+  const gone = `key_${"0".repeat(26)}`;
+  const { out } = await limited(id, gone);
+  expect(out.replaceAll(/\s+/g, " ")).toContain(
+    `\`limits.groups.team\` names ${gone}, and no valid key has that id \`strata key list\` shows the ids of keys.`,
+  );
 });
 
 /** The answer, and what it cost: database statements, digests and comparisons. */

@@ -373,11 +373,21 @@ function former(app: App, kept: readonly AgentName[]): Outcome {
 const MOST_KEYS = 1_000;
 
 async function keys({ runtime, operator, clock }: App): Promise<Outcome> {
-  const [sentence = "", ...ending] = keyLines(
-    await runtime.use(KEY_API).validKeys(operator, MOST_KEYS),
-    clock.recorded(),
+  const valid = await runtime.use(KEY_API).validKeys(operator, MOST_KEYS);
+  const [sentence = "", ...ending] = keyLines(valid, clock.recorded());
+  const ids = new Set<string>(valid.map(({ id }) => id));
+  const unknown = runtime.agents(operator).flatMap(({ limits }) =>
+    Object.entries(limits?.groups ?? {}).flatMap(([group, { keys: named }]) =>
+      // Another id, such as `local:operator`, is no key's.
+      named
+        .filter((id) => !ids.has(id) && !id.includes(":"))
+        .map((id) => `\`limits.groups.${group}\` names ${id}, and no valid key has that id`),
+    ),
   );
-  return ending.length === 0 ? ok(sentence) : warn([sentence, ...ending].join("\n"));
+  const isWhole = valid.length < MOST_KEYS && unknown.length > 0;
+  const named = isWhole ? [...new Set(unknown), "`strata key list` shows the ids of keys."] : [];
+  const notes = [...ending, ...named];
+  return notes.length === 0 ? ok(sentence) : warn([sentence, ...notes].join("\n"));
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */
