@@ -349,7 +349,10 @@ it("doctor names the keys of `limits.groups` that do not exist, and how to find 
   const { id } = JSON.parse(made.out);
   const yaml = readFileSync(join(cwd, "strata.yaml"), "utf8");
   const limited = (...keys: readonly string[]) => {
-    writeFileSync(join(cwd, "strata.yaml"), `${yaml}\nlimits: {groups: {team: {calls: 9, keys: [${keys.join(", ")}]}}}\n`);
+    writeFileSync(
+      join(cwd, "strata.yaml"),
+      `${yaml}\nlimits: {groups: {team: {calls: 9, keys: [${keys.join(", ")}]}}}\n`,
+    );
     return strata(["doctor"], { cwd, columns: 300 });
   };
   expect((await limited(id, '"local:operator"')).out).not.toContain("limits.groups");
