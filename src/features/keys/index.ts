@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { ago, count, minute, printable, table, whoDid } from "../../print/index.ts";
-import { keyId } from "../../protocol/index.ts";
+import { type Agent, keyId } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, given, line, list, NEXT, nextAfter, PAGE, TIME, whole } from "../fields.ts";
 import { operation } from "../operation.ts";
@@ -154,6 +154,23 @@ const described = (key: KeyReach & { readonly id: string; readonly name: string 
 
 /** How many days ahead an expiry is reported. */
 const SOON = 14;
+
+/** Which keys groups of limits name that are none of the valid ones, a line each. */
+export function unknownKeyLines(
+  valid: readonly AccessKey[],
+  agents: readonly Pick<Agent, "limits">[],
+): readonly string[] {
+  const ids = new Set<string>(valid.map(({ id }) => id));
+  const lines = agents.flatMap(({ limits }) =>
+    Object.entries(limits?.groups ?? {}).flatMap(([group, { keys }]) =>
+      // Another id, such as `local:operator`, is no key's.
+      keys
+        .filter((id) => !ids.has(id) && !id.includes(":"))
+        .map((id) => `\`limits.groups.${group}\` names ${id}, and no valid key has that id`),
+    ),
+  );
+  return lines.length === 0 ? [] : [...new Set(lines), "`strata key list` shows the ids of keys."];
+}
 
 /** How many keys are valid, and which expire soon or have expired, a line each. */
 export function keyLines(keys: readonly AccessKey[], now: number): readonly string[] {

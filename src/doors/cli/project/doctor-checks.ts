@@ -14,7 +14,7 @@ import {
 import { APPROVAL_API } from "../../../features/approvals/index.ts";
 import { FILE_API } from "../../../features/files/index.ts";
 import { cageMissing } from "../../../features/handlers/index.ts";
-import { KEY_API, keyLines } from "../../../features/keys/index.ts";
+import { KEY_API, keyLines, unknownKeyLines } from "../../../features/keys/index.ts";
 import { LIFE_API, PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { MEMORY_API } from "../../../features/memories/index.ts";
 import { badSkillLine, SKILL_API } from "../../../features/skills/index.ts";
@@ -375,17 +375,7 @@ const MOST_KEYS = 1_000;
 async function keys({ runtime, operator, clock }: App): Promise<Outcome> {
   const valid = await runtime.use(KEY_API).validKeys(operator, MOST_KEYS);
   const [sentence = "", ...ending] = keyLines(valid, clock.recorded());
-  const ids = new Set<string>(valid.map(({ id }) => id));
-  const unknown = runtime.agents(operator).flatMap(({ limits }) =>
-    Object.entries(limits?.groups ?? {}).flatMap(([group, { keys: named }]) =>
-      // Another id, such as `local:operator`, is no key's.
-      named
-        .filter((id) => !ids.has(id) && !id.includes(":"))
-        .map((id) => `\`limits.groups.${group}\` names ${id}, and no valid key has that id`),
-    ),
-  );
-  const isWhole = valid.length < MOST_KEYS && unknown.length > 0;
-  const named = isWhole ? [...new Set(unknown), "`strata key list` shows the ids of keys."] : [];
+  const named = valid.length < MOST_KEYS ? unknownKeyLines(valid, runtime.agents(operator)) : [];
   const notes = [...ending, ...named];
   return notes.length === 0 ? ok(sentence) : warn([sentence, ...notes].join("\n"));
 }
