@@ -10,21 +10,25 @@ interface StandIns {
   readonly install: () => void;
   /** The address of a server that speaks for the page's provider. */
   readonly model: string;
+  /** The page's `yaml` blocks are examples: its commands run with what a blueprint declares. */
+  readonly keepsConfig?: true;
 }
 
 /**
  * Does in a folder what a page says: runs its `sh` blocks, puts its `yaml` blocks into `strata.yaml` and its `ts` blocks into
- * the file named before them. Gives the page with what was printed in the `text` block below each `sh` block.
+ * the file named before them. Gives the page with what was printed in the `text` block below each `sh` block. An id in a command
+ * is the one that was printed last.
  */
 export async function walk(page: string, folder: string, standIns: StandIns): Promise<string> {
   let printed = "";
   let written = "";
   let at = 0;
+  const ids = new Map<string, string>();
   for (const block of page.matchAll(BLOCK)) {
     const [all, kind, text = ""] = block;
     const before = page.slice(at, block.index);
-    if (kind === "sh") printed = await run(text, folder, standIns);
-    if (kind === "yaml") addToConfig(text, folder, standIns);
+    if (kind === "sh") printed = await run(withIds(text, ids), folder, { ...standIns, ids });
+    if (kind === "yaml" && standIns.keepsConfig !== true) addToConfig(text, folder, standIns);
     if (kind === "ts") write(text, join(folder, /`([\w/]+\.ts)`/.exec(before)?.[1] ?? ""));
     const isKnown = kind !== "text" || masked(text) === masked(printed);
     written += before + (isKnown ? all : `\`\`\`text\n${printed}\`\`\``);
@@ -44,19 +48,36 @@ export function codeOf(page: string): readonly (readonly [file: string, code: st
   });
 }
 
-async function run(lines: string, folder: string, { install }: StandIns): Promise<string> {
+const withIds = (lines: string, ids: ReadonlyMap<string, string>): string =>
+  lines.replace(SHOWN_ID, (shown, kind) => ids.get(kind) ?? shown);
+
+interface Running extends StandIns {
+  /** The newest id of each kind that was printed. */
+  readonly ids: Map<string, string>;
+}
+
+async function run(lines: string, folder: string, { install, ids }: Running): Promise<string> {
   if (lines.startsWith("npm install ")) install();
   const rest = lines
     .replace(/^npm install .*\n/, "")
     .replaceAll("npx strata", "npm_lifecycle_event=npx node_modules/.bin/strata");
-  return plain(await shell(rest, folder), folder);
+  const printed = await shell(rest, folder);
+  // Lists begin with the newest.
+  for (const [id, kind = ""] of [...printed.matchAll(ID)].reverse()) ids.set(kind, id);
+  return plain(printed, folder);
 }
 
-/** Ids and places are told in one way. */
+const ID = /\b([a-z]{3})_[0-9a-z]{26}\b/g;
+const SHOWN = "01k4x7m2q9v8t6w3y5z0abcdef";
+const SHOWN_ID = new RegExp(`\\b([a-z]{3})_${SHOWN}\\b`, "g");
+
+/** Ids, keys and places are told in one way. */
 const plain = (text: string, folder: string): string =>
   text
     .replaceAll(folder, "/home/ann/my-agent")
-    .replace(/\b(thr|trn|mem|out)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef");
+    .replace(ID, `$1_${SHOWN}`)
+    .replace(/\blsn_[0-9a-f]{12}\b/g, "lsn_4f1c09a7d2e8")
+    .replace(/\bsk-strata-[\w-]+…?/g, "sk-strata-…");
 
 /** Without what differs from day to day: times, digests under a contact's key, how many tokens they have, and how many pieces in how many minutes. */
 const masked = (text: string): string =>
