@@ -28,7 +28,7 @@ describe("strata explain", () => {
     const { cwd, thread, turns } = await explained();
     const { out } = await strata(["explain", thread], { cwd });
     expect(out).toMatch(new RegExp(`^ +1 +${turns[0]} +done: answered +1 +2,\\d{3} +1 begins \\(first\\)$`, "m"));
-    expect(out).toMatch(new RegExp(`^ +2 +${turns[1]} +done: answered +2 +[34],\\d{3} +1$`, "m"));
+    expect(out).toMatch(new RegExp(`^ +2 +${turns[1]} +done: answered +2 +[45],\\d{3} +1$`, "m"));
   });
 
   it("explains a turn: what came in, each request's sections, taint, calls and reply", async () => {

@@ -335,7 +335,7 @@ agents:
     return cwd;
   };
   const sentence =
-    "mode minimal sends 216 tokens of the layers' texts, and the larger mode compact 4: look at `modes` of rules";
+    "mode minimal sends 270 tokens of the layers' texts, and the larger mode compact 5: look at `modes` of rules";
   expect((await strata(["lint"], { cwd: folder("{compact: line, minimal: whole}") })).out).toContain(sentence);
   const cwd = folder("{compact: line}");
   expect((await strata(["lint"], { cwd })).out).not.toContain("mode minimal");
