@@ -132,7 +132,9 @@ describe("a folder whose strata.yaml is wrong", () => {
   it("is refused with file and agent when a tool does not exist", async () => {
     const { code, err } = await compose(project((yaml) => yaml.replace("memory_search, read", "memory_serch, read")));
     expect(code).toBe(3);
-    expect(err).toMatch(/strata\.yaml:\d+:\d+ agents\.companion\.tools\[3\]: .*memory_serch.*did you mean `memory_search`/);
+    expect(err).toMatch(
+      /strata\.yaml:\d+:\d+ agents\.companion\.tools\[3\]: .*memory_serch.*did you mean `memory_search`/,
+    );
   });
 
   it("is refused when a layer's file is missing", async () => {
