@@ -30,8 +30,10 @@ interface FieldNaming {
 
 function describeIssue(issue: z.core.$ZodIssue, values: unknown, { naming, fields }: FieldNaming): string {
   if (issue.code === "unrecognized_keys") {
+    const within = issue.path.length > 0;
+    const place = within ? naming.field(issue.path.join(".")) : naming.whole;
     return issue.keys
-      .map((key) => `${naming.whole} has no field ${shortJson(key)}${suggestion(key, fields)}`)
+      .map((key) => `${place} has no field ${shortJson(key)}${within ? "" : suggestion(key, fields)}`)
       .join("; ");
   }
   const found = valueAt(values, issue.path);
@@ -57,7 +59,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     case "too_small":
       return `at least ${issue.minimum}${UNITS[issue.origin] ?? ""}`;
     default:
-      return issue.message;
+      return issue.message.replace(/^Invalid discriminator value\. Expected /, "one of ");
   }
 }
 

@@ -182,3 +182,14 @@ describe("a folder whose strata.yaml is wrong", () => {
     expect(chat.err).toContain("· nothing was sent");
   });
 });
+
+it("names the place inside of a JSON value, and what may stand there", async () => {
+  const refusal = async (content: string) =>
+    (await strata(["message", "send", "--as", "ann", "--content", content], { cwd: project() })).err;
+  expect(await refusal('{"type": "payload", "payload": 1, "payload_type": "Note"}')).toBe(
+    'strata: 2 problems: `payloadType` of `--content` is missing: it must be of type string; `--content` has no field "payload_type"\n',
+  );
+  expect(await refusal('{"type": "json"}')).toBe(
+    "strata: `type` of `--content` must be one of 'text' | 'payload' | 'image' | 'file', not \"json\"\n",
+  );
+});

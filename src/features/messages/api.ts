@@ -9,6 +9,7 @@ import {
   type CallId,
   type ContactId,
   type ContactScope,
+  didYouMean,
   type EventPart,
   isAllowed,
   type Mode,
@@ -180,7 +181,7 @@ const inQueue = (given: string): string =>
 function checkTools({ name, tools }: Agent, wanted: readonly ToolName[]): void {
   const unknown = wanted.find((one) => !tools.includes(one));
   if (unknown === undefined) return;
-  const sentence = `${name} has no tool ${JSON.stringify(unknown)}${suggestion(unknown, tools)}; name some of its own: ${tools.join(", ") || "it has none"}`;
+  const sentence = `${name} has no tool ${JSON.stringify(unknown)}: it has ${tools.join(", ") || "none"}${didYouMean(unknown, tools)}`;
   throw new StrataError("invalid_input", sentence, { tool: unknown });
 }
 

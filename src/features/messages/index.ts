@@ -179,6 +179,7 @@ const sendMessage = runOperation({
       "message send 'What is my cat called?' --as ann",
       "ask 'Please deliver the bread.' --follow queue --id m-1",
       "ask --answer 'cal_01jd8k3v5x9m2q7r4t6w8y0zab=The bread is there.'",
+      `message send --as ann --content '{"type": "payload", "payloadType": "Order", "payload": {"bread": 2}}'`,
       `ask 'And now?' --thread thr_01jd8k3v5x9m2q7r4t6w8y0zab --tool memory_search --parameters '{"temperature": 0}'`,
     ],
     opens: "everything",

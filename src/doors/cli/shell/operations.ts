@@ -295,5 +295,10 @@ function namingOf({ part, fields }: Verb): Naming {
   const named = new Map(
     fields.map((field) => [field.name, inWords.includes(field.name) ? `<${field.name}>` : flagOf(field, part)]),
   );
-  return { whole: "the command", field: (name) => `\`${named.get(name.split(".")[0] ?? "") ?? name}\`` };
+  const field: Naming["field"] = (name) => {
+    const [first = "", ...within] = name.split(".");
+    const inner = within.filter((step) => !/^\d+$/.test(step)).join(".");
+    return `${inner === "" ? "" : `\`${inner}\` of `}\`${named.get(first) ?? name}\``;
+  };
+  return { whole: "the command", field };
 }
