@@ -60,7 +60,7 @@ export const CORE_KEYS = {
       .boolean()
       .default(false)
       .describe(
-        "Whether the agent's own model also summarizes what is cut off a long conversation: once for some 24,000 tokens, or a quarter of what may be sent if that is less. What others wrote and short replies stay in any case, as far as there is room; longer replies can be searched.",
+        "Whether the agent's own model also summarizes what is cut off a long conversation: once for some 24,000 tokens that cuts have left out, or a quarter of what may be sent if that is less. What others wrote and short replies stay in any case, as far as there is room; longer replies can be searched.",
       ),
   ),
 };

@@ -66,8 +66,8 @@ const ANTHROPIC: Dialect = {
 
 /**
  * Nothing is stored at the provider: the record is ours, and its own references would replace bytes that we could not show. Breakpoints are
- * planned only for models whose card says so: their cache is read exactly at a breakpoint, of which the last 50 are looked at and the last
- * 4 written. So a message keeps its breakpoint, and `explicit` keeps the tail from being written, and paid for, each time.
+ * planned only for models whose card says so: their cache is read exactly at a breakpoint, of which the last 80 are looked at (50 by its
+ * guide) and the last 4 written. So a message keeps its breakpoint, and `explicit` keeps the tail from being written, and paid for, each time.
  */
 const OPENAI: Dialect = {
   provider: "openai",

@@ -50,6 +50,57 @@ function markOf({ messages }: Request): { readonly mark: readonly string[]; read
 const text = ({ messages }: Request): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : []))).join("\n");
 
+describe("how often a conversation is summarized", () => {
+  const PAGE = "The sea was calm and the wind came from the west. ".repeat(60);
+
+  /** The cuts of a talk of so many turns, each with the number of messages removed so far and whether it was summarized. */
+  async function cutsOf(turns: number, said: string, reply: string) {
+    const budgets = { ...sampleAgent().budgets, total: 180_000 };
+    const agent: Agent = { ...sampleAgent(), summaries: true, tools: [], budgets };
+    const script = (request: Request) => (isSummary(request) ? "It was calm." : reply);
+    const stand = await testRuntime(
+      Array.from({ length: 2 * turns }, () => script),
+      { agent },
+    );
+    const thread = await stand.open();
+    let gone = 0;
+    const cuts: { readonly gone: number; readonly isSummed: boolean }[] = [];
+    for (let n = 1; n <= turns; n++) {
+      stand.time.at += 60_000;
+      for (const event of await stand.say(thread, `Day ${n}. ${said}`))
+        if (event.type === "cut") {
+          gone += event.messages;
+          cuts.push({ gone, isSummed: event.because === undefined });
+        }
+    }
+    const { transcript = [] } = (await stand.store.epoch(thread.scope, thread.id)) ?? {};
+    const apiece = transcript.findLast(({ message }) => message.role === "assistant")?.tokens ?? 0;
+    await stand.store.close();
+    return { cuts, apiece };
+  }
+
+  it("29.1 is once for 24,000 tokens of replies that cuts have left out, and not at each cut", async () => {
+    const { cuts, apiece } = await cutsOf(100, "Calm.", PAGE);
+    let last = 0;
+    for (const { gone, isSummed } of cuts) {
+      const left = ((gone - last) / 2) * apiece;
+      // Frames of short messages cost a little, too.
+      if (isSummed) expect(left).toBeGreaterThan(23_000);
+      else expect(left).toBeLessThan(24_000);
+      if (isSummed) last = gone;
+    }
+    const summed = cuts.filter(({ isSummed }) => isSummed).length;
+    expect(summed).toBeGreaterThan(1);
+    expect(cuts.length).toBeGreaterThan(2 * summed);
+  });
+
+  it("29.1 is never while all that was said stays in short", async () => {
+    const { cuts } = await cutsOf(60, PAGE, "Aye.");
+    expect(cuts.at(-1)?.gone).toBeGreaterThan(100);
+    expect(cuts.filter(({ isSummed }) => isSummed)).toEqual([]);
+  });
+});
+
 describe("a conversation that gets too long", () => {
   it("001.11 is summarized by the agent's own model over the bytes it was last sent, and continues behind the summary", async () => {
     const { sent, cuts, events } = await talked("Days 1 to 5: calm sea, west wind.", TURNS);

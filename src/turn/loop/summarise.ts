@@ -1,5 +1,6 @@
 import {
   type Compilation,
+  isEarlier,
   messagesCut,
   type Summary,
   saidSummaryRequest,
@@ -26,7 +27,7 @@ import type { TurnState } from "./turn-state.ts";
 const SHORTEST = 150;
 const LONGEST = 1_000;
 
-/** One summary for this many tokens that were cut: one at each cut would cost more than the cuts save. */
+/** One summary for this many tokens that cuts have left out: one at each cut would cost more than the cuts save. */
 const ONCE = 24_000;
 
 /** English has some three words for four tokens. */
@@ -58,8 +59,7 @@ async function* summed(
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   // An agent has summaries of cut messages only if it asks for them.
   if (state.setup.agent.summaries !== true || !speaksForItself(state)) return { because: "no model is asked for one" };
-  const apiece = tokensPerMessage(epoch);
-  const unsummarized = (epoch.cut + messages - summarizedBy(epoch)) * apiece;
+  const unsummarized = (epoch.cut + messages - summarizedBy(epoch)) * leftOutPerMessage(epoch, compilation);
   if (unsummarized < Math.min(ONCE, limitOf(state.setup) / 4))
     return { because: "too little has been cut since the last one" };
   // The running epoch still shows what was forgotten, and is not sent again.
@@ -141,10 +141,13 @@ function sentOf({ past: { sent } }: TurnState, { n }: Epoch): number {
   return last?.epoch === n ? last.base + last.own : 0;
 }
 
-/** How long the thread's messages are, judged by those that are still there. */
-function tokensPerMessage({ transcript }: Epoch): number {
-  const own = transcript.filter(({ turn }) => turn !== null);
-  return own.reduce((sum, { tokens }) => sum + tokens, 0) / Math.max(own.length, 1);
+/** How many tokens of a message this cut leaves out, on average: mostly long replies, since what others wrote stays in short. */
+function leftOutPerMessage(before: Epoch, { epoch }: Compilation): number {
+  const sum = (of: Epoch["transcript"]): number => of.reduce((all, { tokens }) => all + tokens, 0);
+  const own = before.transcript.filter(({ turn }) => turn !== null);
+  const removed = own.slice(0, epoch.cut - before.cut);
+  const stays = sum(epoch.transcript.filter(isEarlier)) - sum(before.transcript.filter(isEarlier));
+  return Math.max(sum(removed) - stays, 0) / Math.max(removed.length, 1);
 }
 
 /** Its text is not the agent's answer: only events about the call itself pass. */

@@ -138,7 +138,7 @@ export function seenIn(context: GatherContext): (memory: Memory) => boolean {
     sources.some((source) => own.has(source));
 }
 
-/** The summaries that replace the parts cut from a conversation. */
+/** The messages of which a cut has left the words. */
 function earlierTexts(transcript: readonly TranscriptMessage[]): ReadonlySet<string> {
   const frames = transcript
     .filter(isEarlier)
