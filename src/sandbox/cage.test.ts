@@ -2,6 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ATTEMPTS, bundled, handlerOf, holds } from "./index.contract.ts";
 import {
@@ -27,6 +30,17 @@ const taskOf = (code: string, change: Partial<Task> = {}): Task => ({
   ...change,
 });
 const handler = (body: string, change: Partial<Task> = {}): Task => taskOf(handlerOf({ body }), change);
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** Bytes of values that are still in use after this work. */
+async function heapAfter(work: () => Promise<unknown>): Promise<number> {
+  await work();
+  await wait(0);
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 /** Runs a handler to its end; each question is answered with its own message. */
 async function toEnd(pool: Pool, task: Task) {
@@ -101,6 +115,16 @@ for (const level of LEVELS) {
           expect(holds(attempt.want, outcome), JSON.stringify(outcome)).toBe(true);
         },
       );
+
+      it("keeps nothing of what slices said once they have ended", async () => {
+        const long = handler(`return 'x'.repeat(60_000)`);
+        const before = await heapAfter(() => pool.run(long));
+        const after = await heapAfter(async () => {
+          for (let n = 0; n < 100; n++) await pool.run(long);
+        });
+        // Each of them says 60 KB.
+        expect((after - before) / 60_000).toBeLessThan(30);
+      });
 
       it("is whole afterwards", async () => {
         expect(await pool.run(handler("return 'whole'"))).toMatchObject({ value: '"whole"' });

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Seat } from "./seat.ts";
+import { Answers, type Seat } from "./seat.ts";
 import { seccompFilter } from "./seccomp.ts";
 import type { Outcome } from "./task.ts";
 
@@ -104,21 +104,24 @@ export async function openJail(): Promise<Seat> {
       [vm, "/cage/node_modules/quickjs-wasi"],
     ],
   });
-  const { promise: gone, resolve: ended } = Promise.withResolvers<undefined>();
+  const { promise: gone, resolve: ended } = Promise.withResolvers<void>();
   let said = "";
   child.stderr.on("data", (data) => {
     said = `${said}${data}`.slice(-2_000);
   });
   child.stdin.on("error", () => {});
+  const lines = new Answers<string>();
+  createInterface({ input: child.stdout }).on("line", (line) => lines.give(line));
+  const end = () => {
+    ended();
+    lines.end();
+  };
   child.on("error", ({ message }) => {
     said ||= message;
-    ended(undefined);
+    end();
   });
-  child.on("exit", () => ended(undefined));
-  const lines = createInterface({ input: child.stdout });
-  const line = (): Promise<string | undefined> =>
-    Promise.race([new Promise<string>((done) => lines.once("line", done)), gone]);
-  if ((await line()) === undefined) throw new Error(`the jail of the cage did not start: ${said.trim()}`);
+  child.on("exit", end);
+  if ((await lines.next()) === undefined) throw new Error(`the jail of the cage did not start: ${said.trim()}`);
   const pipes = [child.stdin, child.stdout, child.stderr];
   const hold = (how: "ref" | "unref"): void => {
     child[how]();
@@ -129,8 +132,9 @@ export async function openJail(): Promise<Seat> {
   return {
     run: async (task) => {
       hold("ref");
+      const said = lines.next();
       child.stdin.write(`${JSON.stringify(task)}\n`);
-      const answer = await line();
+      const answer = await said;
       hold("unref");
       if (answer === undefined) return undefined;
       const outcome: Outcome = JSON.parse(answer);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { Seat } from "./seat.ts";
+import { Answers, type Seat } from "./seat.ts";
 import type { Outcome, Task } from "./task.ts";
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
@@ -21,27 +21,27 @@ export async function openThread(): Promise<Seat> {
     stderr: true,
     resourceLimits: AROUND,
   });
-  const { promise: gone, resolve: ended } = Promise.withResolvers<undefined>();
-  worker.on("exit", () => ended(undefined));
+  const answers = new Answers<Outcome>();
+  worker.on("message", (answer: Outcome) => answers.give(answer));
+  worker.on("exit", () => answers.end());
   let why: unknown;
   worker.on("error", (error) => {
     why = error;
   });
-  const first = await Promise.race([new Promise((ready) => worker.once("message", ready)), gone]);
-  if (first === undefined) throw why instanceof Error ? why : new Error("a thread of the cage did not start");
+  if ((await answers.next()) === undefined) throw why instanceof Error ? why : new Error("a thread of the cage did not start");
   worker.unref();
   return {
     run: async (task: Task) => {
       worker.ref();
-      const said = new Promise<Outcome>((done) => worker.once("message", done));
+      const answer = answers.next();
       worker.postMessage(task);
-      const outcome = await Promise.race([said, gone]);
+      const outcome = await answer;
       worker.unref();
       return outcome;
     },
     used: async () => {
       const measured = worker.cpuUsage().catch(() => undefined);
-      const usage = await Promise.race([measured, wait(TELLS, undefined, { ref: false }), gone]);
+      const usage = await Promise.race([measured, wait(TELLS, undefined, { ref: false })]);
       return usage && (usage.user + usage.system) / 1_000;
     },
     end: async () => void (await worker.terminate()),
