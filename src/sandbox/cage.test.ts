@@ -14,10 +14,12 @@ import {
   DEFAULT_LIMITS,
   LEVELS,
   mappedStack,
+  type Outcome,
   openCage,
-  type Pool,
   type Task,
 } from "./index.ts";
+import { Pool } from "./pool.ts";
+import type { Seat } from "./seat.ts";
 import { slice } from "./slice.ts";
 
 const taskOf = (code: string, change: Partial<Task> = {}): Task => ({
@@ -192,6 +194,30 @@ describe("a pool", () => {
     expect([one, two]).toMatchObject([{ value: "1" }, { value: "2" }]);
     expect(three).toMatchObject({ kind: "failed", reason: "busy" });
     await pool.close();
+  });
+});
+
+describe("a pool whose seats fail", () => {
+  const task = handler("return 1");
+  const returned: Outcome = { kind: "returned", value: "1", logs: [], cpuMs: 0 };
+  const seat = (run: Seat["run"]): Seat => ({ run, used: async () => 0, end: async () => undefined });
+
+  it("refuses everybody who waits if no seat can be opened, and opens one again for who comes later", async () => {
+    let canOpen = false;
+    const open = async () => (canOpen ? seat(async () => returned) : Promise.reject(new Error("no more processes")));
+    const pool = new Pool(open, { seats: 1 });
+    const waiting = await Promise.allSettled([1, 2, 3].map(() => pool.run(task)));
+    expect(waiting.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    canOpen = true;
+    expect(await pool.run(task)).toEqual(returned);
+  });
+
+  it("opens another in place of one that fails with an error", async () => {
+    const runs: Seat["run"][] = [() => Promise.reject(new Error("it says nonsense")), async () => returned];
+    const pool = new Pool(async () => seat(runs.shift() ?? (async () => undefined)), { seats: 1 });
+    const [first, second] = await Promise.allSettled([pool.run(task), pool.run(task)]);
+    expect(first).toMatchObject({ status: "rejected", reason: { message: "it says nonsense" } });
+    expect(second).toEqual({ status: "fulfilled", value: returned });
   });
 });
 

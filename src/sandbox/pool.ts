@@ -34,7 +34,7 @@ export class Pool {
     this.#options = { seats, waiting, beyond };
   }
 
-  /** @throws Error if no seat can be opened */
+  /** @throws Error if no seat can be opened, or one answers with something else than an outcome */
   async run(task: Task): Promise<Outcome> {
     const first = await this.#once(task);
     if (first.kind !== "failed" || first.reason !== "cpu") return first;
@@ -55,16 +55,21 @@ export class Pool {
       return failedOutcome("busy", "too many handlers wait already; try again later", 0);
     const seat = await this.#take();
     const watch = watched(seat, task.limits.cpuMs + this.#options.beyond);
-    const outcome = await seat.run(task);
-    watch.end();
+    let outcome: Outcome | undefined;
+    try {
+      outcome = await seat.run(task);
+    } catch (thrown) {
+      void seat.end();
+      this.#replace();
+      throw thrown;
+    } finally {
+      watch.end();
+    }
     if (outcome !== undefined) {
       this.#give(seat);
       return outcome;
     }
-    this.#seats--;
-    // Whoever waits gets a new seat in its place.
-    const next = this.#waiting.shift();
-    if (next !== undefined) next(this.#another());
+    this.#replace();
     const used = watch.ended();
     if (used !== undefined) return failedOutcome("cpu", cpuSays(task.limits.cpuMs), used);
     return failedOutcome("memory", "it needed more memory than the cage has", 0);
@@ -84,9 +89,16 @@ export class Pool {
     try {
       return await this.#open();
     } catch (thrown) {
-      this.#seats--;
+      this.#replace();
       throw thrown;
     }
+  }
+
+  /** A seat has ended, or could not be opened: the next that waits gets a new one, or the reason why there is none. */
+  #replace(): void {
+    this.#seats--;
+    const next = this.#waiting.shift();
+    if (next !== undefined) next(this.#another());
   }
 
   #give(seat: Seat): void {
