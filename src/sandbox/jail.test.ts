@@ -130,6 +130,23 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
+    it("is missing where bubblewrap starts, but not with all walls of the jail", async () => {
+      const { PATH = "" } = process.env;
+      const bin = join(folder, "refusing");
+      mkdirSync(bin);
+      const refuses =
+        '#!/bin/sh\ncase "$*" in *--proc*) echo \'cannot mount /proc\' >&2; exit 1;; esac\nexec bwrap "$@"\n';
+      writeFileSync(join(bin, "bwrap"), refuses.replace("exec bwrap", `exec env PATH=${PATH} bwrap`), { mode: 0o755 });
+      process.env.PATH = `${bin}:${PATH}`;
+      try {
+        expect(cageMissing("process")).toContain(
+          "cannot run here: bubblewrap cannot make the jail here (cannot mount /proc)",
+        );
+      } finally {
+        process.env.PATH = PATH;
+      }
+    });
+
     it.each(Object.keys(PROBES))("succeeds without its walls: %s", async (name) => {
       const got = await probe([name], PROBES[name]?.without ?? []);
       expect(got).toEqual({ [name]: true });

@@ -27,12 +27,29 @@ export interface JailPlan {
 /** The walls around the process, besides the VM in it. */
 export type Wall = "namespaces" | "environment" | "permission" | "filter" | "files";
 
+declare global {
+  namespace NodeJS {
+    // Node's types do not have it yet.
+    interface ProcessReport {
+      excludeNetwork: boolean;
+    }
+  }
+}
+
+let knownLibraries: readonly string[] | undefined;
+
 /** The libraries that Node is linked with, as this process has them. */
 function libraries(): readonly string[] {
+  if (knownLibraries !== undefined) return knownLibraries;
+  const { excludeNetwork } = process.report;
+  // A report with them looks up the name of each connected address, and the program does nothing else meanwhile.
+  process.report.excludeNetwork = true;
   const report: unknown = process.report.getReport();
+  process.report.excludeNetwork = excludeNetwork;
   const found = typeof report === "object" && report !== null && "sharedObjects" in report ? report.sharedObjects : [];
   const all = Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
-  return all.filter((path) => path.startsWith("/") && !path.endsWith(".node"));
+  knownLibraries = all.filter((path) => path.startsWith("/") && !path.endsWith(".node"));
+  return knownLibraries;
 }
 
 /** How bubblewrap is called. */
@@ -63,14 +80,13 @@ export function jailCommand({ program, shows = [], without = [] }: JailPlan): re
 export function jailMissing(): string | undefined {
   if (process.platform !== "linux" || process.arch !== "x64")
     return `it needs Linux on x86-64, and this is ${process.platform} on ${process.arch}`;
-  const { error, status, stderr } = spawnSync(
-    "bwrap",
-    ["--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/", "--", process.execPath, "--version"],
-    { encoding: "utf8", timeout: 10_000 },
-  );
-  if (error !== undefined)
+  // All walls but the filter, which needs a pipe: containers often allow namespaces, and not to mount what the jail needs.
+  const plan = jailCommand({ program: "--version", without: ["filter"] });
+  const { error, status, stderr } = spawnSync("bwrap", plan, { encoding: "utf8", timeout: 10_000 });
+  if (error !== undefined && "code" in error && error.code === "ENOENT")
     return "bubblewrap is not installed: `apt-get install bubblewrap`, or the package of your system";
-  if (status !== 0) return `bubblewrap cannot make namespaces here (${stderr.trim().split("\n")[0]})`;
+  if (error !== undefined || status !== 0)
+    return `bubblewrap cannot make the jail here (${stderr?.trim().split("\n")[0] || (error?.message ?? `it ended with ${status}`)})`;
   return undefined;
 }
 

@@ -28,7 +28,8 @@ export async function openThread(): Promise<Seat> {
   worker.on("error", (error) => {
     why = error;
   });
-  if ((await answers.next()) === undefined) throw why instanceof Error ? why : new Error("a thread of the cage did not start");
+  if ((await answers.next()) === undefined)
+    throw why instanceof Error ? why : new Error("a thread of the cage did not start");
   worker.unref();
   return {
     run: async (task: Task) => {

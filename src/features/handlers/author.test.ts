@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, strata } from "../../../tests/cli/strata.ts";
+import { apart } from "../../../tests/errors/doors.ts";
 import { allParts, allToolFamilies } from "../../app/entry/features.ts";
 import { DEFAULT_BUDGETS, untrusted } from "../../protocol/index.ts";
 import { onEachDatabase } from "../../store/index.contract.ts";
@@ -10,7 +11,7 @@ import { toolset } from "../../turn/tools/index.ts";
 import { asks, GREETER, loadYaml, organism } from "../peers/index.contract.ts";
 import { PEER_API } from "../peers/index.ts";
 import { FEATURE as SUBAGENTS } from "../subagents/index.ts";
-import { handlerOf } from "./index.contract.ts";
+import { handlerOf, needs } from "./index.contract.ts";
 import { runHandler } from "./index.ts";
 
 /** Problems that authors of handlers ran into. */
@@ -352,6 +353,32 @@ agents:
     expect((await strata(["chat", "shouter"], { cwd, input: "HELLO\n" })).out).toBe("hello\n");
     expect((await strata(["turn", "show", await newestTurn(cwd)], { cwd })).out).not.toContain("migrate");
   });
+});
+
+describe("a cage that cannot start", () => {
+  const { skip, title } = needs("process");
+  it.skipIf(skip)(
+    title("ends the turn with its reason and the next step, also where what it needs was found"),
+    async () => {
+      const [cwd, bin] = [place(), place()];
+      const level = "{file: ./shouter.ts, level: process}";
+      const yaml = `organization: home\nagents:\n  shouter: {description: Says it., handler: ${level}, layers: []}\n`;
+      writeFileSync(join(cwd, "strata.yaml"), yaml);
+      writeFileSync(join(cwd, "shouter.ts"), "export default () => ({ payload: 'HI' });\n");
+      await strata(["lock"], { cwd });
+      // What `doctor` tries succeeds, and the jail itself does not.
+      const bwrap = "#!/bin/sh\ncase \"$*\" in *--version*) exit 0;; esac\necho 'no more processes' >&2\nexit 1\n";
+      writeFileSync(join(bin, "bwrap"), bwrap, { mode: 0o755 });
+      const asked = await apart(["ask", "hi", "--agent", "shouter"], {
+        cwd,
+        env: { PATH: `${bin}:${process.env["PATH"]}` },
+      });
+      expect(asked.code).toBe(3);
+      expect(asked.err.replaceAll(/\s+/g, " ")).toContain(
+        "the cage's level `process` could not run the handler: the jail of the cage did not start: no more processes; `strata doctor` checks what it needs",
+      );
+    },
+  );
 });
 
 describe("limits", () => {

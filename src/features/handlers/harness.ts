@@ -8,7 +8,7 @@ import {
   type Outcome,
   type SliceLimits,
 } from "../../sandbox/index.ts";
-import { cageOf, failed, located } from "./run.ts";
+import { failed, located, runSlice } from "./run.ts";
 import type { HandlerInput, HandlerSlot } from "./shape.ts";
 
 /** A handler's request to the agent's model. */
@@ -85,13 +85,12 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
   const answers: Answer[] = [];
   const asked: CompleteRequest[] = [];
   for (;;) {
-    const cage = cageOf(level);
-    const outcome: Outcome = await cage.run({ ...task, answers });
+    const outcome: Outcome = await runSlice(level, { ...task, answers });
     if (outcome.kind === "failed")
       throw failed(
         metadata?.own_name,
         { file, map: made.map },
-        await located(cage, { ...task, answers }, made, outcome),
+        await located({ ...task, answers }, { ...made, level }, outcome),
       );
     if (outcome.kind === "returned")
       return { returned: JSON.parse(outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };

@@ -34,11 +34,8 @@ const MEGABYTE = 1024 * 1024;
 
 const poolsByLevel = new Map<Level, Pool>();
 
-/**
- * This program's cage at a level; opened once, because a waiting handler occupies none of it.
- * @throws StrataError `cage_missing`
- */
-export function cageOf(level: Level): Pool {
+/** This program's cage at a level; opened once, because a waiting handler occupies none of it. */
+function cageOf(level: Level): Pool {
   const known = poolsByLevel.get(level);
   if (known !== undefined) return known;
   const missing = cageMissing(level);
@@ -46,6 +43,21 @@ export function cageOf(level: Level): Pool {
   const cage = openCage(level, { seats: SEATS });
   poolsByLevel.set(level, cage);
   return cage;
+}
+
+/**
+ * Runs one slice at this level.
+ * @throws StrataError `cage_missing`
+ */
+export async function runSlice(level: Level, task: Task): Promise<Outcome> {
+  const cage = cageOf(level);
+  try {
+    return await cage.run(task);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const message = `the cage's level \`${level}\` could not run the handler: ${why}; \`strata doctor\` checks what it needs`;
+    throw CAGE_MISSING.of(message, { level }, thrown);
+  }
 }
 
 /** How the record names what answered. */
@@ -57,18 +69,18 @@ export const RAN_IN = { thread: "handler in a thread", process: "handler in a se
  */
 export async function handle(turn: RunningTurn, call: ModelCall, handler: Handler): Promise<StepAnswer> {
   const { agent } = turn.setup;
-  const cage = cageOf(handler.level);
+  const { level } = handler;
   const task = taskOf(handler, JSON.stringify(await inputOf(turn, call)), call);
   const answers: Answer[] = [];
   for (;;) {
     turn.lease.signal.throwIfAborted();
-    const outcome = await cage.run({ ...task, answers });
+    const outcome = await runSlice(level, { ...task, answers });
     if (outcome.kind === "returned") {
       if (outcome.logs.length > 0) LOGGED.put(turn.extras, loggedIn(turn, outcome.logs));
       return await answerOf(agent, outcome.value);
     }
     if (outcome.kind === "failed")
-      throw failed(agent.name, handler, await located(cage, { ...task, answers }, handler, outcome));
+      throw failed(agent.name, handler, await located({ ...task, answers }, handler, outcome));
     for (const ask of outcome.asks) answers.push(await answerComplete(turn, call, ask));
   }
 }
@@ -97,13 +109,12 @@ type Failed = Extract<Outcome, { kind: "failed" }>;
 
 /** The failure with the line where it happened: the engine may name an earlier one. The same task fails in the same way again. */
 export async function located(
-  cage: Pool,
   task: Task,
-  { code, map }: Pick<Handler, "code" | "map">,
+  { code, map, level }: Pick<Handler, "code" | "map" | "level">,
   outcome: Failed,
 ): Promise<Failed> {
   if (outcome.reason !== "threw" || lineIn(outcome.stack) === undefined) return outcome;
-  const again = await cage.run({ ...task, code: withPlaces({ code, map }) });
+  const again = await runSlice(level, { ...task, code: withPlaces({ code, map }) });
   const isSame = again.kind === "failed" && again.reason === "threw" && again.message === outcome.message;
   return isSame && lineIn(again.stack) !== lineIn(outcome.stack) ? { ...outcome, stack: again.stack } : outcome;
 }
