@@ -248,6 +248,20 @@ describe("what lint takes from the record", () => {
     expect(found).not.toContain("memory_search");
   });
 
+  it("29.6 counts calls that a cut has removed from the conversation since", async () => {
+    const folder = home();
+    const app = await strata(folder);
+    const search = { parts: [{ call: "memory_search", input: { query: "cat" } }] };
+    const ann = await thread(app, "ann");
+    const long = "And so on, page after page. ".repeat(120);
+    for (let n = 0; n < 40; n++) await say(app, ann, `Number ${n}`, n === 0 ? [search, "Yes."] : [long]);
+    const turns = await app.runtime.turns(app.operator, ann.id);
+    expect(turns.at(-1)?.requests[0]?.ledger.epoch.cut).toBeGreaterThan(20);
+    const found = JSON.stringify((await reported(folder))?.texts.filter(({ section }) => section === "tools"));
+    expect(found).toMatch(/no turn has called [\w, ]+ \(40 turns of 1 conversations were looked at\)/);
+    expect(found).not.toContain("memory_search");
+  });
+
   it("and proposes for `defer` what may stand there: no tool that comes with another key", async () => {
     const folder = home();
     const file = join(folder, "strata.yaml");

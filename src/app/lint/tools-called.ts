@@ -1,13 +1,14 @@
 import { toolsOfKeys } from "../../agents/index.ts";
-import { type Agent, asStrataError, type CountTokens, type ToolName, type TurnId } from "../../protocol/index.ts";
+import type { Agent, CountTokens, ToolName } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { meantBy, type Toolset } from "../../turn/tools/index.ts";
 import type { Rates, ThreadLength } from "../../wire/index.ts";
 import { AGENT_KEYS } from "../entry/agents.ts";
 import type { TextWarning } from "../entry/texts.ts";
 
-/** Of how many of an agent's newest threads the running transcripts are read. */
+/** Of how many of an agent's newest threads the turns are read, and how many turns of all of them. */
 const LOOKED_AT = 50;
+const MOST_TURNS = 1_000;
 /** Fewer turns say little about unused tools. */
 const LEAST_TURNS = 20;
 /** Tools that a smaller share of conversations calls are worth deferring. */
@@ -48,27 +49,19 @@ export async function toolWarnings(
   return messages.map((message) => ({ agent: agent.name, section: "tools", message }));
 }
 
-/** How many of the newest conversations have called each tool since they were last cut. */
+/** How many of the newest conversations have called each tool, by the record: a cut takes calls out of a running conversation. */
 async function callsOf({ org, name }: Agent, store: Store, tools: Toolset) {
   const threads = await store.threads({ org, agent: name, contact: null }, LOOKED_AT);
-  const turns = new Set<TurnId>();
   const called = new Map<ToolName, number>();
-  let talks = 0;
+  let [turns, talks] = [0, 0];
   for (const { scope, id } of threads) {
-    const { transcript = [] } = (await store.epoch(scope, id).catch(unlessErased)) ?? {};
-    if (transcript.length > 0) talks += 1;
-    for (const { turn } of transcript) if (turn !== null) turns.add(turn);
-    const here = transcript.flatMap(({ message }) =>
-      message.role === "assistant"
-        ? message.parts.flatMap((part) => (part.type === "call" ? [meantBy(tools, part).tool] : []))
-        : [],
-    );
+    if (turns >= MOST_TURNS) break;
+    const read = await store.turns(scope, id, { limit: MOST_TURNS - turns });
+    turns += read.length;
+    if (read.length > 0) talks += 1;
+    const parts = read.flatMap(({ requests }) => requests.flatMap(({ reply }) => reply?.parts ?? []));
+    const here = parts.flatMap((part) => (part.type === "call" ? [meantBy(tools, part).tool] : []));
     for (const tool of new Set(here)) called.set(tool, (called.get(tool) ?? 0) + 1);
   }
-  return { turns: turns.size, threads: talks, called };
-}
-
-/** A conversation whose texts were erased or retracted says nothing here. If they are broken, `verify` says so. */
-function unlessErased(thrown: unknown): undefined {
-  if (asStrataError(thrown).code !== "record_broken") throw thrown;
+  return { turns, threads: talks, called };
 }
