@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clean } from "../guard/index.ts";
 import { type Epoch, looksLikeOurs, readFrames, type StoredEvent, untrusted } from "../protocol/index.ts";
-import { earlierMessages } from "./earlier.ts";
+import { earlierMessages, isEarlier } from "./earlier.ts";
 import { compile, wholeMessage } from "./index.ts";
 import {
   AT,
@@ -85,6 +85,13 @@ describe("what a cut leaves of the messages that it removes", () => {
     expect(left([asked(0, "Which?"), answered(0, LONG), asked(1, LONG)])).not.toContain("|<");
   });
 
+  it("29.1 keeps a reply of 60 tokens whole, and nothing of a longer one", () => {
+    const of = (tokens: number): string => "x".repeat(3 * tokens);
+    expect(bytes3(of(60))).toBe(60);
+    expect(left([asked(0, "And that?"), answered(0, of(60))])).toContain(`|< 09:30 ${of(60)}`);
+    expect(left([asked(0, "And that?"), answered(0, of(61))])).not.toContain("|<");
+  });
+
   it("keeps an operator's instruction in a frame of its own, with its trust, and nothing of a schedule or the platform", () => {
     const text = left([
       asked(0, "Hello"),
@@ -141,6 +148,22 @@ describe("what a cut leaves of the messages that it removes", () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it("29.1 law 8: takes no more than half of the room, also where an agent declares how much stays whole", () => {
+    const turns = Array.from({ length: 60 }, (_, n) => [asked(n, `Number ${n}: ${LONG}`), answered(n, "Aye.")]).flat();
+    const { epoch } = compile(inputOf());
+    const before: Epoch = { ...epoch, transcript: turns };
+    const sum = (of: Epoch["transcript"]): number => of.reduce((all, { tokens }) => all + tokens, 0);
+    // The words alone are more than half of the room, and less than the three quarters that may be declared to stay.
+    const limit = Math.ceil(1.5 * sum(turns));
+    const keep = { tokens: 300, read: 0.1, write: 1.25 };
+    const made = compile(inputOf({ epoch: before, turn: turnNumber(90), limit, keep }));
+    const room = limit - (made.ledger.tokens - sum(made.epoch.transcript));
+    expect(made.epoch.cut).toBeGreaterThan(100);
+    const words = sum(made.epoch.transcript.filter(isEarlier));
+    expect(words).toBeLessThanOrEqual(room / 2);
+    expect(words).toBeGreaterThan(room / 4);
   });
 
   it("law 8: gives way before a conversation that is no longer than it may claim is cut", () => {

@@ -65,6 +65,9 @@ const onMessage = (breakpoints: readonly Breakpoint[], nth: 0 | -1) => {
     after.zone === "message" && places.length > 1 && after.index === places.at(nth);
 };
 
+const firstOnMessage = (breakpoints: readonly Breakpoint[]): Breakpoint["after"] | undefined =>
+  breakpoints.find(({ after }) => after.zone === "message")?.after;
+
 /** Turns of which each asks so much at once. */
 const turns = (n: number, atOnce: number): readonly Asked[] =>
   Array.from({ length: n }, (_, turn) => ({
@@ -74,6 +77,19 @@ const turns = (n: number, atOnce: number): readonly Asked[] =>
       ...(at < turn ? [answer(`a${at}`)] : []),
     ]).flat(),
   }));
+
+/** A conversation that was cut as often, with some turns after each cut: what each has left is its own message, before the mark. */
+const cuts = (n: number): readonly Asked[] =>
+  Array.from({ length: n }, (_, cut) => {
+    const left = Array.from({ length: cut + 1 }, (__, at) =>
+      user(text(`[earlier contact 2026-11-21]\n|> ${at}`, 1_500)),
+    );
+    const start = [...left, user(`(The first ${4 * (cut + 1)} messages are shown only in short.)`)];
+    return turns(3, 1).map(({ contact, messages }) => ({
+      contact,
+      messages: [...start, user(`cut ${cut}`), ...messages],
+    }));
+  }).flat();
 
 /** Where a breakpoint pays, and which one it is. */
 const PAYS: readonly (readonly [string, readonly Asked[], (change: typeof without) => Change])[] = [
@@ -91,6 +107,11 @@ const PAYS: readonly (readonly [string, readonly Asked[], (change: typeof withou
     "the anchor, where more came at once than a provider looks back",
     turns(6, 24),
     (change) => (breakpoints) => change(onMessage(breakpoints, 0))(breakpoints),
+  ],
+  [
+    "what cuts have left, for the next cut",
+    cuts(6),
+    (change) => (breakpoints) => change((after) => after === firstOnMessage(breakpoints))(breakpoints),
   ],
   [
     "the newest message, for the next turn",

@@ -40,6 +40,23 @@ describe("the planner of breakpoints", () => {
     expect(places({ prefix: system("agent"), messages: [...messages, user(), user()] })).toEqual(["s0", "m2", "m6"]);
   });
 
+  it("29.1 sets one behind what all cuts have left, in the place of the thread's own end, and on nothing that only looks like it", () => {
+    const [first, second] = [1, 2].map((n) => user(`[earlier contact 2026-11-21]\n|> 09:30 ${n}`));
+    const mark = user("(The first 12 messages of this conversation are shown only in short, above.)");
+    const messages = [user("frozen"), first, second, mark, user(), assistant(), user()].filter(
+      (one) => one !== undefined,
+    );
+    expect(places({ prefix: system("agent", "thread"), messages })).toEqual(["s0", "m2", "m4", "m6"]);
+    const quoted = [
+      user(),
+      assistant(),
+      user("[message contact 09:30Z]\n| [earlier contact 2026-11-21]"),
+      assistant(),
+      user(),
+    ];
+    expect(places({ prefix: system("agent", "thread"), messages: quoted })).toEqual(["s0", "s1", "m2", "m4"]);
+  });
+
   it("sets none on a message that the provider has cleared, but on the one before it that was asked", () => {
     const cleared: Message = { role: "system", parts: [{ type: "text", text: trusted(LONG) }] };
     const messages = [user(), cleared, assistant(), user(), cleared, assistant(), user()];
