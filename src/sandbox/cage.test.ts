@@ -118,6 +118,26 @@ for (const level of LEVELS) {
         },
       );
 
+      it("shows the beginning of a long message, and of a long stack", async () => {
+        const outcome = await pool.run(
+          handler("const e = new Error('not a name: ' + 'x'.repeat(9_000)); e.stack = '    at one (a.js:1:1)\\n'.repeat(900); throw e"),
+        );
+        expect(outcome).toMatchObject({ kind: "failed", reason: "threw" });
+        const { message = "", stack = "" } = "message" in outcome ? outcome : {};
+        expect(message).toBe(`not a name: ${"x".repeat(488)}`);
+        expect(stack).toMatch(/^ {4}at one \(a\.js:1:1\)\n/);
+        expect(stack).toHaveLength(2_000);
+      });
+
+      it("logs every value: an error with its message, and also what JSON cannot say", async () => {
+        const body =
+          "const o = {}; o.o = o; ports.log('now', new TypeError('no name'), { a: 1 }); ports.log(10n, o, undefined, { toJSON() { throw 1 }, toString() { throw 2 } })";
+        expect(await pool.run(handler(body))).toMatchObject({
+          kind: "returned",
+          logs: ['now TypeError: no name {"a":1}', "10 [object Object] undefined ?"],
+        });
+      });
+
       it("keeps nothing of what slices said once they have ended", async () => {
         const long = handler(`return 'x'.repeat(60_000)`);
         const before = await heapAfter(() => pool.run(long));

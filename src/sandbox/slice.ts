@@ -20,6 +20,10 @@ const wasm = await WebAssembly.compile(
   readFileSync(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm")),
 );
 
+/** Characters of an error's message, and of its stack, that leave the VM: the first ones. */
+const MESSAGE = 500;
+const STACK = 2_000;
+
 /**
  * Runs before the handler's code, and keeps its own needs out of reach of that code. Everything that reads the handler's values, above all
  * its errors, is in here: getters are its code, and are interrupted like it.
@@ -31,13 +35,22 @@ const PRELUDE = `(() => {
   Object.defineProperty(globalThis, "performance", { value: freeze({ timeOrigin: Date.now(), now: () => 0 }) });
   delete globalThis.__ask; delete globalThis.__log; delete globalThis.__end;
   const frozen = (x) => { if (typeof x === "object" && x !== null) { for (const k in x) frozen(x[k]); freeze(x); } return x; };
-  const word = (x) => { const s = isString(x) ? x : stringify(x); return s === undefined ? S(x) : s; };
+  const cut = Function.prototype.call.bind(S.prototype.slice);
   const read = (e, key) => { try { const s = e[key]; return isString(s) ? s : ""; } catch { return ""; } };
+  // An error has no members that JSON would show. A value that cannot be shown is no reason to end the handler.
+  const word = (x) => {
+    if (isString(x)) return x;
+    try {
+      const s = x instanceof E ? read(x, "name") + ": " + read(x, "message") : stringify(x);
+      if (s !== undefined) return s;
+    } catch {}
+    try { return S(x); } catch { return "?"; }
+  };
   const threw = (e) => {
     const isObject = (typeof e === "object" && e !== null) || typeof e === "function";
     let message = isObject ? read(e, "message") : "";
     if (!isObject) try { message = S(e); } catch {}
-    end("threw", message, isObject ? read(e, "stack") : "");
+    end("threw", cut(message, 0, ${MESSAGE}), isObject ? cut(read(e, "stack"), 0, ${STACK}) : "");
   };
   const complete = async (request = {}) => {
     const answer = parse(await ask(stringify({ port: "complete", request })));
@@ -66,9 +79,6 @@ interface SliceEnd {
   readonly stack: string;
 }
 
-const MESSAGE = 500;
-const STACK = 2_000;
-
 /** Runs one slice in a fresh VM. Never throws. */
 export async function slice(task: Task): Promise<Outcome> {
   const { limits } = task;
@@ -88,8 +98,7 @@ export async function slice(task: Task): Promise<Outcome> {
 
   function failed(reason: Failure, message: string, stack: string): Outcome {
     const { logs, cpuMs } = run;
-    const sentence = message.slice(0, MESSAGE) || SAYS[reason](limits);
-    return { kind: "failed", reason, message: sentence, stack: stack.slice(0, STACK), logs, cpuMs };
+    return { kind: "failed", reason, message: message.slice(0, MESSAGE) || SAYS[reason](limits), stack, logs, cpuMs };
   }
 }
 
@@ -209,16 +218,9 @@ function portsOf(vm: QuickJS, limits: Task["limits"], run: SliceRun) {
   });
   port("__end", (how, said, stack) => {
     const returned = how?.toString() === "returned";
-    const value = returned ? text(said, limits.output, "output") : cut(said, MESSAGE);
-    ended ??= { how: returned ? "returned" : "threw", text: value, stack: returned ? "" : cut(stack, STACK) };
+    const value = text(said, returned ? limits.output : MESSAGE, "output");
+    ended ??= { how: returned ? "returned" : "threw", text: value, stack: text(stack, STACK, "output") };
     return vm.undefined;
   });
   return { open, ended: () => ended };
-
-  /** Of a text that may be long: only its beginning leaves the VM. */
-  function cut(handle: JSValueHandle | undefined, most: number): string {
-    if (handle === undefined) return "";
-    if (handle.getProp("length").toNumber() <= most * 4) return handle.toString().slice(0, most);
-    return "";
-  }
 }
