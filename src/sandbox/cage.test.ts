@@ -120,7 +120,9 @@ for (const level of LEVELS) {
 
       it("shows the beginning of a long message, and of a long stack", async () => {
         const outcome = await pool.run(
-          handler("const e = new Error('not a name: ' + 'x'.repeat(9_000)); e.stack = '    at one (a.js:1:1)\\n'.repeat(900); throw e"),
+          handler(
+            "const e = new Error('not a name: ' + 'x'.repeat(9_000)); e.stack = '    at one (a.js:1:1)\\n'.repeat(900); throw e",
+          ),
         );
         expect(outcome).toMatchObject({ kind: "failed", reason: "threw" });
         const { message = "", stack = "" } = "message" in outcome ? outcome : {};

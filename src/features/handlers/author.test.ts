@@ -198,6 +198,30 @@ onEachDatabase("what a handler is told besides answers in time", await allParts(
   });
 });
 
+onEachDatabase("a conversation that is moved to a handler with `output`", await allParts(), (openStore) => {
+  it("shows it earlier replies: as text where they are not of the new type", async () => {
+    const yaml = GREETER.replace("  greeter:\n", "  greeter:\n    handler: ./greeter.ts\n");
+    const heard = "{type: object, properties: {heard: {type: array}}, required: [heard]}";
+    const typed = yaml.replace("  greeter:\n", `  greeter:\n    output: ${heard}\n`);
+    const on = await organism(
+      loadYaml(yaml, { "greeter.ts": "export default ({ text }) => ({ payload: text });" }),
+      {},
+      { store: await openStore() },
+    );
+    const thread = await on.open();
+    for (const text of ["hello", "7"]) await on.say(thread, said(text));
+    const code =
+      "export default (payload, meta, { history }) => ({ payload: { heard: history.map((one) => [one.payload_type, one.payload]) } });";
+    Object.assign(on.parts.agents, { all: [...loadYaml(typed, { "greeter.ts": code }).agents.values()] });
+    await on.runtime.migrate(OPERATOR, thread.id);
+    const texts = ["hello", "hello", "7", "7"].map((text) => ["Text", { text }]);
+    expect(read(endOf(await on.say(thread, said("Again"))))).toEqual({ heard: texts });
+    const { heard: later } = read(endOf(await on.say(thread, said("And again"))));
+    expect(later.at(-1)).toEqual(["Answer", { heard: texts }]);
+    await on.store.close();
+  });
+});
+
 describe("an agent without layers", () => {
   const CALLS =
     "export default async (payload, meta, ports) => { const { complete: ask } = ports; try { await ask({ message: 'x' }); } catch { return { payload: 'caught' }; } };";

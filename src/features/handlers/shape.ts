@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Agent, asStrataError, type Json } from "../../protocol/index.ts";
 import { senderOf, type WholeHistoryEntry } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
-import { answerTypeOf, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
+import { answerIn, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
 
 /** A handler's input, which is all that it can see. */
@@ -124,14 +124,12 @@ function newestHistory(entries: readonly WholeHistoryEntry[], agent: Agent): rea
 /** The same as the handler got, or returned. */
 function payloadOf(
   { kind, text, payload, payloadType = "Text", failed }: WholeHistoryEntry,
-  { output }: Agent,
+  agent: Agent,
 ): Pick<HandlerSlot, "payload" | "payload_type"> {
   if (failed) return { payload: NO_ANSWER.payload, payload_type: NO_ANSWER.type };
   if (payload !== undefined) return { payload, payload_type: payloadType };
-  const type = kind === "reply" ? answerTypeOf({ ...(output && { answers: output }) }) : undefined;
-  return type === undefined
-    ? { payload: { text }, payload_type: "Text" }
-    : { payload: z.json().parse(JSON.parse(text)), payload_type: type };
+  const answer = kind === "reply" ? answerIn(agent, text) : undefined;
+  return { payload: answer?.payload ?? { text }, payload_type: answer?.type ?? "Text" };
 }
 
 const RETURNED = z.union([z.null(), z.strictObject({ payload: z.json(), to: z.string().min(1).max(64).optional() })]);

@@ -29,7 +29,8 @@ import {
 import { refused } from "../../turn/tools/index.ts";
 import { ENQUEUE_PARENT, PEER, withDelegation } from "../subagents/index.ts";
 import { ASK, type Edge, peersLayers } from "./config.ts";
-import { answerTypeOf, payloadFinding } from "./payload.ts";
+import { answerIn } from "./handler.ts";
+import { payloadFinding } from "./payload.ts";
 import { sharedWith } from "./share.ts";
 import {
   couldNotAnswer,
@@ -195,8 +196,6 @@ export function saidToCaller({ setup, lease }: RunningTurn, ending: Ending): str
   const { thread, turn } = lease.claim;
   if (!isEdge(thread) || ending.status === "waiting") return undefined;
   if (ending.status === "failed") return couldNotAnswer(thread.scope.agent, ` (turn ${turn})`);
-  const { output } = setup.agent;
-  const payloadType = answerTypeOf({ ...(output && { answers: output }) });
-  if (ending.reply === null || payloadType === undefined || ending.stop !== "answered") return undefined;
-  return { type: "payload", payloadType, payload: JSON.parse(ending.reply) };
+  const answer = ending.reply !== null && ending.stop === "answered" ? answerIn(setup.agent, ending.reply) : undefined;
+  return answer && { type: "payload", payloadType: answer.type, payload: answer.payload };
 }

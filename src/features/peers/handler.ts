@@ -9,7 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import type { StepAnswer } from "../../turn/index.ts";
 import { ASK } from "./config.ts";
-import { JSON_OBJECT, misfitOf, payloadFinding } from "./payload.ts";
+import { answerTypeOf, JSON_OBJECT, misfitOf, payloadFinding } from "./payload.ts";
 
 /**
  * The output of an agent that answers without a model: a payload for one declared peer, whose answer becomes a new event on the thread; a
@@ -50,6 +50,21 @@ export async function peerAnswer(agent: Agent, output: HandlerOutput): Promise<S
   if (finding !== undefined)
     throw new StrataError("invalid_input", `${to} does not accept this payload: ${finding}`, { to });
   return { text: "", calls: [{ tool: toolName(`${ASK}${to}`), input: JSON_OBJECT.parse(payload) }] };
+}
+
+/** A reply in the type of its agent's answers; undefined for words, such as what it replied before its `output` was declared or changed. */
+export function answerIn(
+  { output }: Agent,
+  reply: string,
+): { readonly type: string; readonly payload: Json } | undefined {
+  const type = answerTypeOf({ ...(output && { answers: output }) });
+  if (output === undefined || type === undefined) return undefined;
+  try {
+    const payload: Json = JSON.parse(reply);
+    return misfitOf(output, payload) === undefined ? { type, payload } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** As the agent's `output` says; without it, words unchanged and everything else as JSON. */

@@ -45,8 +45,7 @@ async function admitted(parts: Parts, said: Outside): Promise<void> {
 const ASK_FAMILY: ToolFamily = { prefix: ASK, tool: askToolFor };
 
 export { PEER_API, type PeerApi } from "./api.ts";
-export { type HandlerOutput, payloadIn, peerAnswer, peerOf } from "./handler.ts";
-export { answerTypeOf } from "./payload.ts";
+export { answerIn, type HandlerOutput, payloadIn, peerAnswer, peerOf } from "./handler.ts";
 export { payloadContent } from "./route.ts";
 
 export const FEATURE: Feature = {
