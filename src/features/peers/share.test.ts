@@ -72,6 +72,12 @@ describe("003.58 what a peer is shown of its caller's conversation", () => {
     ]);
   });
 
+  it.each(["operator", "platform", "agent"])("names a contact with the name %s as a contact, too", async (name) => {
+    const on = await organism(shared("full"), { greeter: [asks("shouter", ADA), "Done."], shouter: ["HELLO"] });
+    await on.say(await on.open("greeter", name), text("Greet Ada, I may say so."));
+    expect(askedOf(on.sentTo("shouter")[0]).said.map(({ from }) => from)).toEqual([`contact ${name}`]);
+  });
+
   it("is all of it, as far as it has room, and the peer reads what is missing", async () => {
     const { asked } = await afterTwo("full");
     expect(asked.said.map((one) => one.text)).toEqual([

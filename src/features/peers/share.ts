@@ -7,11 +7,12 @@ import {
   lowestTrust,
   partText,
   type StoredEvent,
+  TRUSTS,
   type Trust,
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { TurnRecord } from "../../store/index.ts";
+import { senderOf, type TurnRecord } from "../../store/index.ts";
 import type { RunningTurn } from "../../turn/index.ts";
 import type { Share } from "./share-policy.ts";
 import { SHARED_SUMMARY, sharedHead } from "./wording.ts";
@@ -112,18 +113,21 @@ function saidInTurn(turn: RunningTurn, { events, end, requests, steps, endedAt }
  * was itself shown (law 12).
  */
 function saidBy({ lease, parts }: RunningTurn, events: readonly StoredEvent[]): readonly Said[] {
-  const { scope, parties } = lease.claim.thread;
-  const { contact } = scope;
-  // A contact may have the name of an agent.
-  const contactName = parts.agents.all.some(({ name }) => name === String(contact)) ? `contact ${contact}` : contact;
-  return events.flatMap(({ content, trust, at, answers, kind, name }): readonly Said[] => {
+  const { thread } = lease.claim;
+  return events.flatMap((event): readonly Said[] => {
+    const { content, trust, at, answers } = event;
     if (answers !== undefined || trust === "platform") return [];
     const payloads = content.filter((part) => part.type === "payload");
     const words = (payloads.length > 0 ? payloads : content).flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
-    const asker = kind === "peer" ? name : undefined;
-    const from = asker ?? parties?.initiator ?? (kind === "instruction" ? trust : contactName);
+    const { role, name } = senderOf(event, { contact: thread.scope.contact, ...thread });
+    const from = role === "contact" && isReserved(name) ? `contact ${name}` : name;
     return words.length === 0 ? [] : [{ line: transcriptLine(from, at, words.join("\n")), trust }];
   });
+
+  /** A contact may have the name of an agent or of a role. */
+  function isReserved(contactName: string): boolean {
+    return TRUSTS.some((one) => one === contactName) || parts.agents.all.some(({ name }) => name === contactName);
+  }
 }
 
 const transcriptLine = (from: string, at: number, text: string): string =>
