@@ -211,7 +211,8 @@ export interface OperationBase {
 
 /** What precedes the value of a run: the message as stored, `busy` once if another turn has to end first, then the events of its turns. */
 export type RunEvent =
-  | { readonly type: "received"; readonly event: StoredEvent }
+  /** `place`: that of its turn in the program's queue, if it has to wait there; 1 is the next. */
+  | { readonly type: "received"; readonly event: StoredEvent; readonly place?: number }
   | { readonly type: "busy" }
   | TurnEvent;
 

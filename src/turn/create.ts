@@ -132,6 +132,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       queue.checkRoom(actor, scope);
     },
     load: () => queue.load(),
+    place: (scope) => queue.place(scope),
     onDisk: () => store.onDisk(),
   };
   return { runtime, turnParts, run };

@@ -320,6 +320,8 @@ export interface CoreRuntime {
   checkRoom(actor: Allowed<"run">, scope: ContactScope): Promise<void>;
   /** How many turns run in this program just now, and how many wait for their place. */
   load(): Load;
+  /** The place in the queue that a turn of theirs would have now: 1 if it is next, 0 if it would begin at once. */
+  place(scope: Pick<ContactScope, "agent" | "contact">): number;
   /** Resolves once everything stored so far is on the disk: a door waits for it before it sends out anything it has read. */
   onDisk(): Promise<void>;
 }

@@ -92,6 +92,25 @@ it("29.5 /health and reads never wait behind turns, and a stream says how many t
   expect(await stream.text()).toContain("event: done");
 });
 
+it("29.5 a stream says its place in the queue, in which contacts take turns", async () => {
+  const { gated, open, asked } = gatedModel();
+  const stand = await httpFixture(gated, { scheduling: { ...DEFAULT_SCHEDULING, atOnce: 1 } });
+  const stream = async (contact: string, key: string) =>
+    stand.ask(...to(await stand.open(contact, key), { text: "Hi!" }, { stream: true }));
+  const first = await stream("ann", "0");
+  expect(first.headers.get("queue-place")).toBe(null);
+  await expect.poll(asked).toBe(1);
+  const flood: Response[] = [];
+  for (let i = 1; i <= 8; i++) flood.push(await stream("ann", `${i}`));
+  expect(flood.map(({ headers }) => headers.get("queue-place"))).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"]);
+  const bob = await stream("bob", "main");
+  expect(["queue-length", "queue-place"].map((name) => bob.headers.get(name))).toEqual(["8", "2"]);
+  const cleo = await stream("cleo", "main");
+  expect(cleo.headers.get("queue-place")).toBe("3");
+  open();
+  for (const one of [first, ...flood, bob, cleo]) expect(await one.text()).toContain("event: done");
+});
+
 it("29.3 an answer tells what was read only once it is on the disk", async () => {
   const folder = newFolder();
   let gate = Promise.resolve();

@@ -81,7 +81,10 @@ async function streamed(events: AsyncIterable<StreamEvent>): Promise<Response> {
     if (begun.done !== true) yield begun.value;
     yield* { [Symbol.asyncIterator]: () => rest };
   }
-  return eventStream(all());
+  const answer = eventStream(all());
+  const place = begun.value?.type === "received" ? begun.value.place : undefined;
+  if (place !== undefined) answer.headers.set("queue-place", String(place));
+  return answer;
 }
 
 /** The turn's successful end; undefined if there was no turn. @throws StrataError the turn's error */

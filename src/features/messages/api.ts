@@ -113,7 +113,9 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
       const begun = coming.arriving && (await beginWith(ports, actor, { ...coming.arriving, ...how }));
       try {
         const { event, thread } = await coming.stored();
-        yield { type: "received", event };
+        const isNext = event.status === "pending" && follow !== "queue" && begun === undefined;
+        const place = isNext ? runtime.place(thread.scope) : 0;
+        yield { type: "received", event, ...(place > 0 && { place }) };
         // For a later answer, the sender sends the message again, or follows the run that it waits for.
         if (event.status === "held" && follow !== "run")
           return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };

@@ -31,7 +31,10 @@ export type WaitingEnd = Extract<TurnEvent, { type: "waiting" }>;
 
 export interface Ports {
   readonly parts: Parts;
-  readonly runtime: Pick<Runtime, "arrival" | "changes" | "checkRoom" | "contact" | "post" | "openAndPost" | "ended">;
+  readonly runtime: Pick<
+    Runtime,
+    "arrival" | "changes" | "checkRoom" | "contact" | "post" | "openAndPost" | "ended" | "place"
+  >;
   readonly run: Run;
 }
 

@@ -45,6 +45,8 @@ export interface TurnQueue {
   /** For doors, before anything is stored. @throws StrataError `queue_full` */
   checkRoom(actor: Allowed<"run">, who: Pick<Waiting, "agent" | "contact">): void;
   load(): Load;
+  /** The place in the queue that a turn would have now: 1 if it is next, 0 if it would begin at once. */
+  place(who: Pick<Waiting, "agent" | "contact">): number;
 }
 
 /** A turn that takes longer no longer counts, so that those that hang stop no other. Milliseconds. */
@@ -157,6 +159,17 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
       );
     },
     load: () => ({ running, waiting }),
+    place: (who) => {
+      if (isFree()) return 0;
+      const coming: Ring = new Map();
+      for (const contacts of ring.values())
+        for (const entries of contacts.values()) for (const one of entries) addEntry(coming, one);
+      const own: Entry = { ...who, goesOn: false, begin: () => undefined };
+      addEntry(coming, own);
+      let place = 1;
+      while (takeNext(coming, rules().chains) !== own) place++;
+      return place;
+    },
   };
 }
 
