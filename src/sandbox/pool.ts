@@ -72,7 +72,7 @@ export class Pool {
     this.#replace();
     const used = watch.ended();
     if (used !== undefined) return failedOutcome("cpu", cpuSays(task.limits.cpuMs), used);
-    return failedOutcome("memory", "it needed more memory than the cage has", 0);
+    return failedOutcome("memory", "it needed more memory than the cage has; make it keep less", 0);
   }
 
   async #take(): Promise<Seat> {

@@ -98,18 +98,24 @@ export async function slice(task: Task): Promise<Outcome> {
 
   function failed(reason: Failure, message: string, stack: string): Outcome {
     const { logs, cpuMs } = run;
-    return { kind: "failed", reason, message: message.slice(0, MESSAGE) || SAYS[reason](limits), stack, logs, cpuMs };
+    const sentence = (reason === "threw" && message.slice(0, MESSAGE)) || SAYS[reason](limits);
+    return { kind: "failed", reason, message: sentence, stack, logs, cpuMs };
   }
 }
+
+const MEGABYTE = 1_024 * 1_024;
 
 const SAYS: Readonly<Record<Failure, (limits: Task["limits"]) => string>> = {
   threw: () => "it threw something without a message",
   cpu: ({ cpuMs }) => `it used more than ${cpuMs} ms of CPU time`,
-  memory: ({ memory }) => `it needed more than ${memory} bytes of memory`,
-  stack: ({ stack }) => `its calls are nested deeper than ${stack} bytes of stack`,
-  output: ({ output }) => `it returned more than ${output} characters, or passed more to \`complete\``,
-  asks: ({ asks }) => `it called \`complete\` more than ${asks} times`,
-  logs: ({ logs, logLength }) => `it logged more than ${logs} lines, or more than ${logLength} characters in one`,
+  memory: ({ memory }) =>
+    `it needed more than ${memory / MEGABYTE} MB of memory; make it keep less, or raise limits.memoryMb`,
+  stack: ({ stack }) => `its calls are nested deeper than ${stack / 1_024} KB of stack; nest them less`,
+  output: ({ output }) =>
+    `it returned more than ${output} characters, or passed more to \`complete\`; make it say less, or raise limits.output`,
+  asks: ({ asks }) => `it called \`complete\` more than ${asks} times; make it ask less often, or raise limits.calls`,
+  logs: ({ logs, logLength }) =>
+    `it logged more than ${logs} lines, or more than ${logLength} characters in one; make it log less, or raise limits.logs`,
   stuck: () => "it waits for something that will never happen",
   busy: () => "too many handlers wait already; try again later",
 };

@@ -406,11 +406,53 @@ describe("a cage that cannot start", () => {
 });
 
 describe("limits", () => {
-  it("say what was exceeded and which key raises it", async () => {
-    const file = join(place(), "slow.ts");
-    writeFileSync(file, "export default () => { for (;;); };\n");
-    await expect(runHandler(file, { payload: 1, limits: { cpuMs: 20 } })).rejects.toThrow(
+  it.each([
+    [
+      "for (;;);",
+      { cpuMs: 20 },
       "(cpu): it used more than 20 ms of CPU time, which is its limit, and with twice as much it did not end either; make it do less, or raise limits.cpuMs",
-    );
+    ],
+    [
+      "const all = []; for (;;) all.push('x'.repeat(1_000));",
+      {},
+      "(memory): it needed more than 16 MB of memory; make it keep less, or raise limits.memoryMb",
+    ],
+    [
+      "const deep = (n: number): number => deep(n + 1) + 1; return deep(0);",
+      {},
+      "(stack): its calls are nested deeper than 256 KB of stack; nest them less",
+    ],
+    [
+      "return { payload: 'x'.repeat(70_000) };",
+      {},
+      "(output): it returned more than 64000 characters, or passed more to `complete`; make it say less, or raise limits.output",
+    ],
+    [
+      "for (let n = 0; n < 60; n++) ports.log(n);",
+      {},
+      "(logs): it logged more than 50 lines, or more than 2000 characters in one; make it log less, or raise limits.logs",
+    ],
+    [
+      "return Promise.all(Array.from({ length: 20 }, () => ports.complete({ message: 'a' })));",
+      {},
+      "(asks): it called `complete` more than 16 times; make it ask less often, or raise limits.calls",
+    ],
+  ])("say what was exceeded and which key raises it: %s", async (code, limits, sentence) => {
+    const file = join(place(), "greedy.ts");
+    writeFileSync(file, `export default (p: never, m: never, ports: any) => { ${code} };\n`);
+    await expect(runHandler(file, { payload: 1, limits })).rejects.toThrow(sentence);
   });
+});
+
+it("the error of a failed handler says what becomes of the message", async () => {
+  const code = "export default () => { throw new Error('too loud'); };";
+  const on = await testRuntime([], { agent: sampleAgent({ handler: handlerOf(code) }) });
+  const thread = await on.open();
+  const end = endOf(await on.say(thread, "Hello"));
+  expect("error" in end ? end.error.message : "").toMatch(
+    new RegExp(
+      `too loud; the message waits, and fails again until the code is corrected and \`strata thread migrate ${thread.id}\` moves the conversation to it$`,
+    ),
+  );
+  await on.store.close();
 });

@@ -21,6 +21,7 @@ import {
   type Task,
   withPlaces,
 } from "../../sandbox/index.ts";
+import type { Thread } from "../../store/index.ts";
 import { isTooDear, type ModelCall, type RunningTurn, type StepAnswer } from "../../turn/index.ts";
 import type { Handler } from "./config.ts";
 import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
@@ -68,6 +69,23 @@ export const RAN_IN = { thread: "handler in a thread", process: "handler in a se
  * @throws StrataError `handler_failed`, `cage_missing`
  */
 export async function handle(turn: RunningTurn, call: ModelCall, handler: Handler): Promise<StepAnswer> {
+  try {
+    return await runToEnd(turn, call, handler);
+  } catch (thrown) {
+    throw withNextStep(thrown, turn.lease.claim.thread);
+  }
+}
+
+/** The same message fails again in the same way. One that another agent sent is answered for it instead, and does not wait. */
+function withNextStep(thrown: unknown, { id, caller }: Thread): unknown {
+  if (!HANDLER_FAILED.is(thrown) || caller !== undefined) return thrown;
+  const { message, details } = asStrataError(thrown);
+  if (details["reason"] === "busy") return thrown;
+  const next = `the message waits, and fails again until the code is corrected and \`strata thread migrate ${id}\` moves the conversation to it`;
+  return HANDLER_FAILED.of(`${message}; ${next}`, details);
+}
+
+async function runToEnd(turn: RunningTurn, call: ModelCall, handler: Handler): Promise<StepAnswer> {
   const { agent } = turn.setup;
   const { level } = handler;
   const task = taskOf(handler, JSON.stringify(await inputOf(turn, call)), call);
