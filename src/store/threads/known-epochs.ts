@@ -87,7 +87,11 @@ export function openKnownEpochs(most = MOST): KnownEpochs {
       const found = pasts.get(keyOf(scope, thread));
       return found?.turns === turns ? found : undefined;
     },
-    putPast: (scope, thread, past) => putNewest(pasts, keyOf(scope, thread), past),
+    putPast: (scope, thread, past) => {
+      const key = keyOf(scope, thread);
+      // Whoever holds the thread as it was before knows less.
+      if ((pasts.get(key)?.turns ?? 0) <= past.turns) putNewest(pasts, key, past);
+    },
     thread: (scope, name) => threads.get(nameKey(scope, name)),
     putThread: (thread) => putNewest(threads, nameKey(thread.scope, thread), thread),
     forget: (scope) => {
