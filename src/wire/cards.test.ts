@@ -76,6 +76,7 @@ describe("a model's card", () => {
     ["openai:gpt-6.2-astra", { reasoningBoundToHistory: true, price: { input: 8, output: 40 } }],
     ["openai:gpt-6.1-terra", { price: { input: 1, cacheRead: 0.05, output: 5 } }],
     ["google:gemini-2.5-flash", { minimumPrefix: 2_048 }],
+    ["google:gemini-2.5-pro", { minimumPrefix: 2_048 }],
   ])("25.14 of %s is the one of autumn 2026", (model, card) => {
     expect(cardOf(model)).toMatchObject({ family: model, priced: true, ...card });
   });
