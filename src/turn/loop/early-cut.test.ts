@@ -89,6 +89,30 @@ describe("a conversation whose cache is cold", () => {
     await stand.store.close();
   });
 
+  it("waits as long for the cuts that follow: what the ones before it left does not count as what was said since", async () => {
+    const agent = talker({ total: 20_000, keep: 400 });
+    const stand = await testRuntime(
+      Array.from({ length: 40 }, () => "Aye."),
+      { agent },
+    );
+    const thread = await stand.open();
+    const say = async (n: number, pause: number) => {
+      stand.time.at += pause;
+      const events = await stand.say(thread, `Day ${n}. ${LONG}`);
+      return events.find((event) => event.type === "compiled");
+    };
+    // Every other turn comes after a long pause.
+    const cuts: number[] = [];
+    for (let n = 1; n < 40; n++) {
+      const compiled = await say(n, n % 2 === 0 ? 90 * MINUTE : MINUTE);
+      if (compiled?.ledger.epoch.opened && compiled.ledger.epoch.reason === "cut") cuts.push(n);
+    }
+    const turns = cuts.slice(1).map((n, at) => n - (cuts[at] ?? n));
+    expect(turns.length).toBeGreaterThan(2);
+    expect(Math.min(...turns)).toBeGreaterThan(2);
+    await stand.store.close();
+  });
+
   it("is cut early also below the mark that an agent's own wish sets", async () => {
     const agent = talker({ total: 20_000, keep: 400 });
     const due = await dueAfter(agent);

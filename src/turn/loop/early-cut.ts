@@ -52,7 +52,11 @@ export function compileFirst(input: CompileInput, cold: ColdCache | undefined): 
   if (cold === undefined || cutting === undefined || compilation.epoch !== input.epoch) return plain;
   const tokensAt = (...places: readonly string[]): number =>
     entries.filter(({ place }) => places.includes(place)).reduce((sum, { tokens }) => sum + tokens, 0);
-  const conversation = { ...cutting, tokens: tokensAt("transcript"), prefix: tokensAt("tools", "system") };
+  const { transcript } = compilation.epoch;
+  const tokens = transcript.reduce((sum, one) => sum + (one.turn === null ? 0 : one.tokens), 0);
+  // What earlier cuts left stays at this one, too.
+  const prefix = tokensAt("tools", "system", "transcript") - tokens;
+  const conversation = { ...cutting, tokens, prefix };
   const { now: cut, turns } = whenToFold(conversation, cold.rates);
   const due = `the provider's cache was cold, and a cut is due in ${turns === 1 ? "1 turn" : `${turns} turns`}`;
   const early = { cut, because: cut ? due : `${due}: it can wait for the next long pause` };
