@@ -123,6 +123,9 @@ export function withEarlierIn(epoch: Epoch, room: number, growth: number, count:
   return { ...epoch, transcript: [...transcript.slice(0, first), ...left, marked, ...rest] };
 }
 
+/** The share of the room that what earlier cuts left may take. */
+const MOST_EARLIER = 2 / 3;
+
 interface Behind extends Cutting {
   readonly room: number;
   readonly summary?: StandingSummary;
@@ -139,7 +142,7 @@ function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behi
   const marked = { ...dayBefore(epoch.transcript.slice(0, gap), rest), ...(summary && { summary }) };
   const beside = total(rest) + cutNotice(cut, count, { isKept: true, ...marked }).tokens;
   const free = (plan?.declared ? (room * 3) / 4 : room / 2) - beside;
-  const earlier = earlierMessages(epoch, own.slice(0, least), Math.min(free, room / 2), count);
+  const earlier = earlierMessages(epoch, own.slice(0, least), Math.min(free, room * MOST_EARLIER), count);
   const isKept = earlier.length > 0;
   return { transcript: [...earlier, cutNotice(cut, count, { isKept, ...marked }), ...rest], cut };
 }

@@ -39,6 +39,9 @@ const asked = (n: number, text: string, changes: Partial<StoredEvent> = {}) => (
 });
 const answered = (n: number, text: string) => reply(text, turnNumber(n + 1));
 
+const sum = (messages: readonly { readonly tokens: number }[]): number =>
+  messages.reduce((all, { tokens }) => all + tokens, 0);
+
 /** The rest of these messages, as one text. */
 const left = (messages: Parameters<typeof earlierMessages>[1], room = 100_000): string =>
   earlierMessages(NOTHING, messages, room, bytes3)
@@ -115,7 +118,7 @@ describe("what a cut leaves of the messages that it removes", () => {
     expect(first).toHaveLength(1);
     expect(second.slice(0, 1)).toEqual(first);
     expect(second).toHaveLength(2);
-    const all = second.reduce((sum, { tokens }) => sum + tokens, 0);
+    const all = sum(second);
     const third = earlierMessages({ transcript: second }, [], all - 1, bytes3);
     expect(third).toHaveLength(1);
     const tokens = third[0]?.tokens ?? 0;
@@ -150,20 +153,26 @@ describe("what a cut leaves of the messages that it removes", () => {
     );
   });
 
-  it("29.1 law 8: takes no more than half of the room, also where an agent declares how much stays whole", () => {
+  it("29.1 law 8: takes no more than two thirds of the room, also where an agent declares how much stays whole", () => {
     const turns = Array.from({ length: 60 }, (_, n) => [asked(n, `Number ${n}: ${LONG}`), answered(n, "Aye.")]).flat();
     const { epoch } = compile(inputOf());
     const before: Epoch = { ...epoch, transcript: turns };
-    const sum = (of: Epoch["transcript"]): number => of.reduce((all, { tokens }) => all + tokens, 0);
-    // The words alone are more than half of the room, and less than the three quarters that may be declared to stay.
-    const limit = Math.ceil(1.5 * sum(turns));
     const keep = { tokens: 300, read: 0.1, write: 1.25 };
-    const made = compile(inputOf({ epoch: before, turn: turnNumber(90), limit, keep }));
-    const room = limit - (made.ledger.tokens - sum(made.epoch.transcript));
-    expect(made.epoch.cut).toBeGreaterThan(100);
-    const words = sum(made.epoch.transcript.filter(isEarlier));
-    expect(words).toBeLessThanOrEqual(room / 2);
-    expect(words).toBeGreaterThan(room / 4);
+    const made = (limit: number) => {
+      const compiled = compile(inputOf({ epoch: before, turn: turnNumber(90), limit, keep }));
+      expect(compiled.epoch.cut).toBeGreaterThan(100);
+      const room = limit - (compiled.ledger.tokens - sum(compiled.epoch.transcript));
+      const words = compiled.epoch.transcript.filter(isEarlier);
+      return { words: sum(words) / room, text: words.flatMap(({ message }) => textsOf(message)).join("\n") };
+    };
+    const whole = made(Math.ceil(1.5 * sum(turns)));
+    expect(whole.text).toContain("Number 0: ");
+    expect(whole.words).toBeGreaterThan(0.55);
+    // The words alone are more than two thirds of the room, and less than the three quarters that may be declared to stay.
+    const released = made(Math.ceil(1.27 * sum(turns)));
+    expect(released.text).not.toContain("Number 0: ");
+    expect(released.words).toBeLessThanOrEqual(2 / 3);
+    expect(released.words).toBeGreaterThan(1 / 3);
   });
 
   it("law 8: gives way before a conversation that is no longer than it may claim is cut", () => {

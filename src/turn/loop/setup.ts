@@ -210,7 +210,7 @@ export function keepOf(setup: Pick<TurnSetup, "agent" | "card">): { readonly kee
   } = setup;
   const { read, write5m: write } = rulesOf(card).multipliers;
   if (budgets.keep !== undefined) return { keep: { tokens: budgets.keep, read, write } };
-  const tokens = Math.min(800, Math.floor(limitOf(setup) / 10));
+  const tokens = Math.min(600, Math.floor(limitOf(setup) / 10));
   return { keep: { tokens, read, write, floor: { plain: 8_000, withResults: 12_000 } } };
 }
 
