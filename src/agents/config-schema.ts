@@ -145,7 +145,7 @@ const BUDGETS = z.strictObject({
   keep: tokens(1)
     .optional()
     .describe(
-      "The fewest tokens of the conversation that stay when it is cut. It is then cut as soon as that is cheaper than reading all of it from the model's cache again, and at the latest when `total` is reached. Default: it is cut only when `total` is reached, and a sixth to a half of the room stays.",
+      "The fewest tokens of the conversation that stay when it is cut. It is then cut as soon as that is cheaper than reading all of it from the model's cache again, and at the latest when `total` is reached. Default: 600, and it is not cut below 8,000 tokens (12,000 while it shows results of tools), nor while nearly all of it would stay in short.",
     ),
   system: tokens(1)
     .optional()
@@ -155,7 +155,7 @@ const BUDGETS = z.strictObject({
   history: tokens(1)
     .optional()
     .describe(
-      "Tokens that the conversation claims, at most half of what may be sent: layers beyond their budgets and `system` leave this much free from the first message on, and a conversation that has no more is not cut while they can give way. Of a longer one, at most this much stays when it is cut. Default: nothing is left free ahead; once there is no room, it claims a quarter of what may be sent, and a sixth to a half of its room stays after a cut.",
+      "Tokens that the conversation claims, at most half of what may be sent: layers beyond their budgets and `system` leave this much free from the first message on, and a conversation that has no more is not cut while they can give way. Default: nothing is left free ahead; once there is no room, it claims a quarter of what may be sent.",
     ),
   message: z
     .int()

@@ -18,7 +18,7 @@ import {
 } from "../protocol/index.ts";
 import type { CompileInput } from "./compile-input.ts";
 import { cutEpoch, cuttable, leastOf, reasonOf, total, transcriptWithoutReasoning } from "./cut.ts";
-import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
+import { cutPlan, type Keep, wasDue, whyCut, withPlan } from "./cut-plan.ts";
 import { cachesIn, drafts, renderWithin, type Shares } from "./drafts.ts";
 import { isEarlier } from "./earlier.ts";
 import { NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
@@ -317,7 +317,8 @@ function settleRoom(
   const others = taken(epoch);
   const room = limit - others;
   const plan = cutPlan(epoch, room, compilation);
-  const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early });
+  const isDue = (): boolean => wasDue(epoch, room, compilation);
+  const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early, isDue });
   const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
   if (because === undefined) return withLedger(planned, live, others, count);
   const plain = cuttable(compilation, count);

@@ -1,4 +1,5 @@
 import type { Epoch, Ledger } from "../protocol/index.ts";
+import { isLeftOut } from "./earlier.ts";
 import { transcriptSum } from "./tokens.ts";
 
 /** What must stay of a conversation when it is cut, in tokens; and the price of a token read from or written to the provider's cache. */
@@ -6,7 +7,10 @@ export interface Keep {
   readonly tokens: number;
   readonly read: number;
   readonly write: number;
-  /** It is not cut before it has more tokens than this; `withResults` applies if it shows results of tools. Default: 0. */
+  /**
+   * Set if the agent does not say how much must stay: it is not cut before it has more tokens than this (`withResults` applies if it shows
+   * results of tools), nor while a cut would remove too little to pay for what it writes. Default: it is cut wherever that costs least.
+   */
   readonly floor?: { readonly plain: number; readonly withResults: number };
 }
 
@@ -26,24 +30,49 @@ export interface CutPlan {
   readonly each: number;
   /** Whether the agent declares how much stays. */
   readonly declared: boolean;
+  /** Whether the next turn cuts it: one more turn of average length would be too much. */
+  readonly due: boolean;
 }
 
 /** The share of the room that may be declared to stay: with more, the next cut would come too soon. */
 const MOST = 3 / 4;
 
+/** A cut pays if what it removes would cost more to read in so many turns than what stays costs to write once more. */
+const TURNS_TO_PAY = 25;
+
 /** When the transcript is to be cut; undefined if there is no turn in it. */
 export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying): CutPlan | undefined {
-  const { count, tokens } = transcriptSum(epoch.transcript).turns;
-  if (count === 0) return undefined;
-  const each = tokens / count;
+  const { tokens: all, turns } = transcriptSum(epoch.transcript);
+  if (turns.count === 0) return undefined;
+  const { tokens } = turns;
+  const each = tokens / turns.count;
   if (keep === undefined)
-    return { at: room, keep: Math.min(staying(epoch, room), history ?? room), each, declared: false };
+    return { at: room, keep: Math.min(staying(epoch, room), history ?? room), each, declared: false, due: false };
   const stays = Math.min(keep.tokens, Math.max(Math.floor(room * MOST), 0));
-  const hasResults = epoch.transcript.some(({ message, turn }) => turn !== null && message.role === "tool");
-  const floor = (hasResults ? keep.floor?.withResults : keep.floor?.plain) ?? 0;
-  const { tokens: all } = transcriptSum(epoch.transcript);
-  const at = Math.max(highWater(stays, each, keep), floor - (all - tokens));
-  return { at: Math.min(at, room), keep: stays, each, declared: true };
+  const at = Math.min(plannedSize(epoch, { stays, each, marks: all - tokens }, keep), room);
+  return { at, keep: stays, each, declared: true, due: tokens <= at && tokens + each > at };
+}
+
+interface Sizes {
+  readonly stays: number;
+  readonly each: number;
+  /** Tokens of what earlier cuts left. */
+  readonly marks: number;
+}
+
+function plannedSize({ transcript }: Epoch, { stays, each, marks }: Sizes, keep: Keep): number {
+  const cheapest = highWater(stays, each, keep);
+  if (keep.floor === undefined) return cheapest;
+  if (!pays(transcript, keep)) return Number.POSITIVE_INFINITY;
+  const hasResults = transcript.some(({ message, turn }) => turn !== null && message.role === "tool");
+  return Math.max(cheapest, (hasResults ? keep.floor.withResults : keep.floor.plain) - marks);
+}
+
+/** Whether a cut removes enough: between people who write short messages, nearly everything stays. */
+function pays(transcript: Epoch["transcript"], { read, write }: Keep): boolean {
+  const { tokens } = transcriptSum(transcript).turns;
+  const gone = transcript.reduce((sum, one) => sum + (one.turn !== null && isLeftOut(one) ? one.tokens : 0), 0);
+  return gone * read * TURNS_TO_PAY >= (tokens - gone) * (write - read);
 }
 
 /**
@@ -90,20 +119,39 @@ interface Occasion {
   /** Whether it is the first request of a turn. */
   readonly isStart: boolean;
   readonly early: EarlyCut | undefined;
+  /** Whether the turn before planned this cut. */
+  readonly isDue: () => boolean;
 }
 
 /** Why the transcript is cut now; undefined if it is not. After a turn's first request, it is cut only if there is no room left. */
-export function whyCut({ transcript }: Epoch, room: number, { plan, isStart, early }: Occasion): string | undefined {
+export function whyCut(
+  { transcript }: Epoch,
+  room: number,
+  { plan, isStart, early, isDue }: Occasion,
+): string | undefined {
   const { tokens, turns } = transcriptSum(transcript);
   if (tokens > room) return "there was no room for more";
   if (!isStart || plan === undefined) return undefined;
-  if (plan.declared && turns.tokens > plan.at) return "from there on reading all of it costs more than a cut";
+  if (plan.declared && (turns.tokens > plan.at || isDue()))
+    return "from there on reading all of it costs more than a cut";
   return early?.cut ? early.because : undefined;
+}
+
+/**
+ * Whether the newest turn said, when it began, that the next one would cut: what it sent last was not written to the provider's cache then,
+ * so the cut is made even if it turned out shorter than expected.
+ */
+export function wasDue(epoch: Epoch, room: number, staying: Staying): boolean {
+  const { transcript } = epoch;
+  const newest = transcript.at(-1)?.turn;
+  const before = transcript.slice(0, transcript.findLastIndex(({ turn }) => turn !== newest) + 1);
+  return cutPlan({ ...epoch, transcript: before }, room, staying)?.due === true;
 }
 
 /** The ledger with the plan of the next cut, and why the transcript was just cut. */
 export function withPlan({ cutting: _, ...ledger }: Ledger, plan: CutPlan | undefined, because?: string): Ledger {
   if (plan === undefined) return ledger;
-  const { at, keep, each } = plan;
-  return { ...ledger, cutting: { at, keep, each: Math.round(each), ...(because !== undefined && { because }) } };
+  const { at, keep, each, due } = plan;
+  const said = { ...(due && { due }), ...(because !== undefined && { because }) };
+  return { ...ledger, cutting: { at, keep, each: Math.round(each), ...said } };
 }

@@ -133,7 +133,7 @@ function collectEntries(messages: readonly TranscriptMessage[], before: FramedAb
   for (const { message, tokens } of messages) {
     if (message.role === "assistant") {
       const text = replyIn(message.parts);
-      const isShort = tokens <= SHORT + AROUND;
+      const isShort = isShortReply(tokens);
       if (text !== "" && isShort && asked !== undefined) entries.push({ ...repliedTo(asked), text });
       reply = isShort ? "" : text;
     }
@@ -157,6 +157,12 @@ const repliedTo = ({ trust, proof, at }: Entry): Omit<Entry, "text"> => ({
   ...{ kind: "message", by: "agent", name: undefined, trust, at },
   ...(proof && { proof }),
 });
+
+/** Whether a cut leaves nothing of a message, except perhaps its end: a long reply, a call, a result. */
+export const isLeftOut = ({ message, tokens }: TranscriptMessage): boolean =>
+  message.role === "tool" || (message.role === "assistant" && (!isShortReply(tokens) || replyIn(message.parts) === ""));
+
+const isShortReply = (tokens: number): boolean => tokens <= SHORT + AROUND;
 
 /** A reply that calls nothing more: what is said on the way to it is not what was answered. */
 function replyIn(parts: readonly AssistantPart[]): string {

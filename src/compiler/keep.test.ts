@@ -31,13 +31,23 @@ describe("a conversation of which so much must stay", () => {
   it("is cut at m + sqrt(2 s m (w - r) / r), and not before", () => {
     const keep = keeping(5_000);
     // 10,176 with 233 new tokens a turn, as was measured to be best.
-    expect(made(epochOf(...turns(43, 233)), keep).cutting).toEqual({ at: 10_176, keep: 5_000, each: 233 });
+    expect(made(epochOf(...turns(42, 233)), keep).cutting).toEqual({ at: 10_176, keep: 5_000, each: 233 });
     expect(made(epochOf(...turns(43, 233)), keep).now).toMatchObject({ n: 1, cut: 0 });
     const cut = made(epochOf(...turns(44, 233)), keep);
     expect(cut.now).toMatchObject({ n: 2, reason: "cut", cut: 2 * 22 });
     expect(cut.tokens).toBe(22 * 233);
     expect(cut.ledger.epoch).toMatchObject({ opened: true, cut: 44 });
     expect(cut.cutting?.because).toBe("from there on reading all of it costs more than a cut");
+  });
+
+  it("is cut when the turn before has planned it, even if that turn then says less than expected", () => {
+    const keep = keeping(5_000);
+    expect(made(epochOf(...turns(43, 233)), keep).cutting?.due).toBe(true);
+    const planned = made(epochOf(...turns(43, 233), 20), keep);
+    expect(planned.now).toMatchObject({ n: 2, reason: "cut" });
+    expect(planned.cutting?.because).toBe("from there on reading all of it costs more than a cut");
+    expect(made(epochOf(...turns(42, 233), 20), keep).now).toMatchObject({ n: 1, cut: 0 });
+    expect(made(epochOf(20), keep).cutting).not.toHaveProperty("due");
   });
 
   it("is cut later where reads are cheaper, and where each turn says more", () => {
@@ -80,6 +90,31 @@ describe("a conversation of which so much must stay", () => {
     const longer = extend(next, [{ ...long, tokens: 42_000 }], inputOf().count);
     expect(longer.ledger.cutting).toMatchObject({ keep: 5_000, because: "there was no room for more" });
     expect(longer.epoch.cut).toBeGreaterThan(0);
+  });
+
+  describe("if the agent does not say how much", () => {
+    const floor = { plain: 2_000, withResults: 3_000 };
+    const usual = (shares: Partial<Keep> = {}) => keeping(600, { floor, ...shares });
+
+    it("is not cut before its room ends while nearly all of it would stay: between people who write short messages", () => {
+      const people = made(epochOf(...turns(90, 100)), usual());
+      expect(people.now).toMatchObject({ n: 1, cut: 0 });
+      expect(people.cutting?.at).toBeGreaterThan(LIMIT * 0.95);
+      expect(made(epochOf(...turns(30, 300)), usual()).now).toMatchObject({ n: 2, reason: "cut" });
+      expect(made(epochOf(...turns(90, 100)), keeping(600)).now).toMatchObject({ n: 2, reason: "cut" });
+    });
+
+    it("is cut only if what goes costs more to read in 25 turns than what stays costs to write", () => {
+      // Half of it goes, so 25 reads of a token must cost at least what one costs to write instead of reading it.
+      const isCut = (read: number, write: number): boolean =>
+        made(epochOf(...turns(30, 300)), usual({ read, write })).now.reason === "cut";
+      expect([isCut(0.05, 1.29), isCut(0.05, 1.31), isCut(0.025, 1.25), isCut(0, 1.25)]).toEqual([
+        true,
+        false,
+        false,
+        false,
+      ]);
+    });
   });
 
   it("is in the ledger even if nothing is declared: then it is cut at the end of the room", () => {

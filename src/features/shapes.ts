@@ -128,9 +128,12 @@ const LEDGER = z
     tokens: z.number(),
     limit: z.number(),
     cutting: z
-      .object({ at: z.number(), keep: z.number(), each: z.number(), because: z.string().optional() })
+      .object({
+        ...{ at: z.number(), keep: z.number(), each: z.number() },
+        ...{ due: z.literal(true).optional(), because: z.string().optional() },
+      })
       .optional()
-      .describe("When the conversation will be cut: above `at` tokens, down to `keep`; a turn adds `each`."),
+      .describe("When it will be cut: above `at` tokens, down to `keep`; a turn adds `each`; `due`: by the next turn."),
     caches: list(z.object({ layer: z.string(), use: z.enum(CACHE_USES) }))
       .optional()
       .describe("How layers that are read from disk came by their texts: `stale` ones are read anew behind the turn."),

@@ -75,13 +75,15 @@ export interface Ledger {
   readonly tokens: number;
   readonly limit: number;
   /**
-   * When the conversation is cut, in tokens: if it has more than `at`, so that `keep` stay; a turn adds `each`. `because`
-   * says why this turn cut it, or why it did not although the cache was cold. Left out if there is nothing to cut.
+   * When the conversation is cut, in tokens: if it has more than `at`, so that `keep` stay; a turn adds `each`. `due` is set if the next
+   * turn is going to cut it. `because` says why this turn cut it, or why it did not although the cache was cold. Left out if there is
+   * nothing to cut.
    */
   readonly cutting?: {
     readonly at: number;
     readonly keep: number;
     readonly each: number;
+    readonly due?: true;
     readonly because?: string;
   };
   /**

@@ -17,8 +17,8 @@ const user = (text = LONG): Message => ({ role: "user", parts: [{ type: "text", 
 const assistant = (text = "ok"): Message => ({ role: "assistant", parts: [{ type: "text", text: spoken(text) }] });
 
 /** The positions of the breakpoints: `s0` after the first system block, `m2` after the third message. */
-const places = (asked: Asked, change: Partial<Planning["card"]> = {}): readonly string[] =>
-  planBreakpoints(asked, { card: { ...card, ...change }, count }).map(({ after }) =>
+const places = (asked: Asked, change: Partial<Planning["card"]> = {}, isLast = false): readonly string[] =>
+  planBreakpoints(asked, { card: { ...card, ...change }, count, isLast }).map(({ after }) =>
     after.zone === "system" ? `s${after.block}` : `m${after.index}`,
   );
 
@@ -55,6 +55,12 @@ describe("the planner of breakpoints", () => {
       user(),
     ];
     expect(places({ prefix: system("agent", "thread"), messages: quoted })).toEqual(["s0", "s1", "m2", "m4"]);
+  });
+
+  it("sets none at the newest message if the next request does not begin with this one, but still reads what was written", () => {
+    const messages = [user(), assistant(), user(), assistant(), user()];
+    expect(places({ prefix: system("agent"), messages }, {}, true)).toEqual(["s0", "m2"]);
+    expect(places({ prefix: system("agent"), messages: [user()] }, {}, true)).toEqual(["s0"]);
   });
 
   it("sets none on a message that the provider has cleared, but on the one before it that was asked", () => {

@@ -15,6 +15,8 @@ export interface Planning {
   readonly count: CountTokens;
   /** How long each marked part should be kept; if omitted, all of it for the short lifetime. */
   readonly lifetimes?: PlannedLifetimes;
+  /** Set if the next request will not begin with all of this one. */
+  readonly isLast?: boolean;
 }
 
 /** The input of a plan: everything but the form of the answer. */
@@ -31,7 +33,7 @@ type BreakpointPlace = Breakpoint["after"];
  *    system block, if the thread has its own;
  * 3. the anchor: exactly where the thread's previous request ended. A provider looks back only some blocks from a breakpoint, so
  *    without the anchor a turn with many calls would not find what the previous turn has cached;
- * 4. the newest message, so that the next request reads all of this one.
+ * 4. the newest message, so that the next request reads all of this one, if it will begin with it.
  *
  * Never after the tail: the next request does not contain it, so a breakpoint after it would cache something that is never read. Places
  * with too few tokens for the model's cache are left out, and so is every breakpoint for a cache without breakpoints. Longer lifetimes come
@@ -42,12 +44,12 @@ export function planBreakpoints(request: PlanInput, planning: Planning): readonl
   if (cache !== "lookback" && cache !== "exact") return [];
   const { system } = request.prefix;
   const shared = system.findLastIndex(({ scope }) => scope !== "thread");
-  const { lifetimes = SHORT } = planning;
+  const { lifetimes = SHORT, isLast = false } = planning;
   const places: readonly (readonly [BreakpointPlace | undefined, Breakpoint["lifetime"]])[] = [
     [blockAt(shared), longer(lifetimes.shared, lifetimes.thread)],
     [messageAt(earlierEnd(request.messages)) ?? blockAt(system.length - 1), lifetimes.thread],
     [messageAt(previousEnd(request.messages)), lifetimes.thread],
-    [messageAt(newestKept(request, cache)), lifetimes.thread],
+    [isLast ? undefined : messageAt(newestKept(request, cache)), lifetimes.thread],
   ];
   const kept = keeping(request, planning);
   const breakpoints = new Map<string, Breakpoint>();

@@ -163,8 +163,9 @@ export function planRequest(
 ): PlannedRequest {
   const { card, count } = underway.setup;
   const earlier = earlierRequests(underway, compilation);
+  const isLast = compilation.ledger.cutting?.due === true && isOnly(underway);
   const plan = (lifetimes?: PlannedLifetimes): PlannedRequest => {
-    const planned = planBreakpoints(bare, { card, count, ...(lifetimes && { lifetimes }) });
+    const planned = planBreakpoints(bare, { card, count, isLast, ...(lifetimes && { lifetimes }) });
     const breakpoints = planned.filter(({ after }) => after.zone === "system" || isReadAgain(underway));
     const request: Request = { ...bare, breakpoints };
     const others = sharedRequests(underway, breakpoints);
@@ -179,6 +180,20 @@ export function planRequest(
 
 /** Whether anything behind the prefix is sent again: in an independent turn, only if its model may call a tool. */
 const isReadAgain = ({ setup: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
+
+/**
+ * Whether a turn's first request is so likely its only one that writing its end for a second one costs more than it saves. By the turns
+ * of the thread so far; an agent without tools sends no second one.
+ */
+function isOnly({ setup: { agent, card }, past, requests }: Underway): boolean {
+  if (requests.length > 0) return false;
+  if (agent.tools.length === 0) return true;
+  const turns = new Set(past.sent.map(({ epoch, base }) => `${epoch}/${base}`)).size;
+  // One more turn of each kind than there were, as long as there are few.
+  const others = (past.sent.length - turns + 1) / (past.sent.length + 2);
+  const { read, write5m } = rulesOf(card).multipliers;
+  return others * (1 - read) < write5m - 1;
+}
 
 /** How long the breakpoints should last, by the pace of the thread and of all the agent's threads. */
 function lifetimesFor(
