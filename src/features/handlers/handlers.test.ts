@@ -291,6 +291,33 @@ describe("003.26 the harness for authors", () => {
     await expect(runHandler(file, { payload: {}, answers: [new Error("not now")] })).rejects.toThrow("not now");
   });
 
+  it("refuses what the platform refuses: a wrong call of `complete`, and what is no answer", async () => {
+    const asks = write(
+      "export default async (payload, m, { complete }) => { try { return { payload: (await complete(payload)).text }; } catch (e) { return { payload: e.message }; } };",
+    );
+    const answers = ["Hello."];
+    const takes = "complete takes { message, temperature, maxTokens }: a text and, optionally, two numbers";
+    for (const payload of [{}, { message: "" }, { message: 7 }, { message: "Hi", model: "x" }])
+      expect(await runHandler(asks, { payload, answers })).toMatchObject({ returned: { payload: takes }, asked: [] });
+    expect((await runHandler(asks, { payload: { message: "Hi" }, answers })).returned).toEqual({ payload: "Hello." });
+    for (const value of ["'hello'", "{ payload: 1, reply: 2 }", "{ to: 'shouter' }"])
+      await expect(runHandler(write(`export default () => (${value});`), { payload: {} })).rejects.toThrow(
+        "return { payload }, { payload, to } or nothing",
+      );
+    expect((await runHandler(write("export default () => {};"), { payload: {} })).returned).toBeNull();
+  });
+
+  it("takes limits by the names that strata.yaml has for them", async () => {
+    const file = write(
+      "export default async (p, m, { complete }) => ({ payload: await complete({ message: 'Hi' }) });",
+    );
+    await expect(runHandler(file, { payload: {}, answers: ["a"], limits: { calls: 0 } })).rejects.toThrow(
+      "more than 0 times",
+    );
+    const large = write("export default () => ({ payload: 'x'.repeat(3_000_000).length });");
+    await expect(runHandler(large, { payload: {}, limits: { memoryMb: 2 } })).rejects.toThrow("more than 2 MB");
+  });
+
   it("names what cannot be bundled, and the line of what fails", async () => {
     await expect(runHandler(write("import 'node:net';"), { payload: {} })).rejects.toThrow(
       'greeter.ts:1: a handler cannot import "node:net"',

@@ -1,15 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { StrataError } from "../../protocol/index.ts";
-import {
-  type Answer,
-  bundle,
-  DEFAULT_LIMITS,
-  type Level,
-  type Outcome,
-  type SliceLimits,
-} from "../../sandbox/index.ts";
-import { failed, located, runSlice } from "./run.ts";
-import type { HandlerInput, HandlerSlot } from "./shape.ts";
+import { type Answer, bundle, type Level, type Outcome } from "../../sandbox/index.ts";
+import type { Handler } from "./config.ts";
+import { failed, located, requestIn, runSlice, sliceLimits } from "./run.ts";
+import { type HandlerInput, type HandlerSlot, outputIn } from "./shape.ts";
 
 /** A handler's request to the agent's model. */
 export interface CompleteRequest {
@@ -46,7 +40,8 @@ export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "meta
   readonly answers?: readonly (string | Error)[];
   /** Default: `thread`. */
   readonly level?: Level;
-  readonly limits?: Partial<SliceLimits>;
+  /** As in strata.yaml. */
+  readonly limits?: Partial<Handler["limits"]>;
   /** The time of its clock: milliseconds since 1970. Default: 0. */
   readonly now?: number;
 }
@@ -67,7 +62,7 @@ export interface HandlerRun {
  * @throws StrataError `handler_failed` with the author's line, `config_invalid` for what cannot be bundled, `cage_missing`
  */
 export async function runHandler(file: string, given: HandlerTry): Promise<HandlerRun> {
-  const { answers: scripted = [], level = "thread", limits, now = 0 } = given;
+  const { answers: scripted = [], level = "thread", limits = {}, now = 0 } = given;
   const path = resolve(file);
   const made = bundle(path, dirname(path));
   if ("problems" in made) throw new StrataError("config_invalid", made.problems.join("\n"), { file });
@@ -81,7 +76,7 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
     ...metadata,
   };
   const input = JSON.stringify({ payload, metadata: who, history });
-  const task = { code: made.code, input, seed: 1, now, limits: { ...DEFAULT_LIMITS, ...limits } };
+  const task = { code: made.code, input, seed: 1, now, limits: sliceLimits(limits) };
   const answers: Answer[] = [];
   const asked: CompleteRequest[] = [];
   for (;;) {
@@ -93,15 +88,20 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
         await located({ ...task, answers }, { ...made, level }, outcome),
       );
     if (outcome.kind === "returned")
-      return { returned: JSON.parse(outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };
+      return { returned: outputIn(metadata?.own_name, outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };
     for (const ask of outcome.asks) {
+      const request = requestIn(ask);
+      if ("error" in request) {
+        answers.push(request);
+        continue;
+      }
       const answer = scripted[asked.length];
       if (answer === undefined)
         throw new StrataError(
           "invalid_input",
           `the handler asks ${ask}, and only ${scripted.length} answers are given; add one to \`answers\``,
         );
-      asked.push(JSON.parse(ask).request);
+      asked.push(request);
       answers.push(
         typeof answer === "string" ? { value: JSON.stringify({ text: answer }) } : { error: answer.message },
       );

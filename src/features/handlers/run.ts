@@ -18,6 +18,7 @@ import {
   type Outcome,
   openCage,
   type Pool,
+  type SliceLimits,
   type Task,
   withPlaces,
 } from "../../sandbox/index.ts";
@@ -111,15 +112,22 @@ function loggedIn({ parts }: RunningTurn, logs: readonly string[]): string {
   return all.length <= MOST_KEPT ? all : `…${all.slice(-MOST_KEPT)}`;
 }
 
+/** The limits of strata.yaml as those of a slice; what is missing has its default. */
+export const sliceLimits = ({ memoryMb, calls, ...limits }: Partial<Handler["limits"]>): SliceLimits => ({
+  ...DEFAULT_LIMITS,
+  ...limits,
+  ...(memoryMb !== undefined && { memory: memoryMb * MEGABYTE }),
+  ...(calls !== undefined && { asks: calls }),
+});
+
 function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall): Omit<Task, "answers"> {
-  const { cpuMs, memoryMb, output, calls, logs } = limits;
   return {
     code,
     input,
     // The same for a turn that is run again.
     seed: Number.parseInt(digestOf(events.map(({ id }) => id).join()).slice(0, 8), 16),
     now: events.at(-1)?.at ?? 0,
-    limits: { ...DEFAULT_LIMITS, cpuMs, memory: memoryMb * MEGABYTE, output, asks: calls, logs },
+    limits: sliceLimits(limits),
   };
 }
 
@@ -159,10 +167,17 @@ const ASKED = z.strictObject({
   port: z.literal("complete"),
   request: z.strictObject({
     message: z.string().min(1),
-    temperature: z.number().min(0).max(2).optional(),
-    maxTokens: z.int().min(1).max(1_000_000).optional(),
+    temperature: z.exactOptional(z.number().min(0).max(2)),
+    maxTokens: z.exactOptional(z.int().min(1).max(1_000_000)),
   }),
 });
+
+/** What a handler asks of its model, or the error that it reads. */
+export function requestIn(ask: string): z.output<typeof ASKED>["request"] | { readonly error: string } {
+  const { data } = ASKED.safeParse(JSON.parse(ask));
+  const takes = "complete takes { message, temperature, maxTokens }: a text and, optionally, two numbers";
+  return data?.request ?? { error: takes };
+}
 
 /** Errors that the author can act on. All others are internal, and are not shown in the cage. */
 const TOLD: Readonly<Record<string, string>> = {
@@ -183,22 +198,16 @@ function withoutLayers(said: string, layers: readonly Layer[]): string {
 
 /** The result of a call of `complete`. Nothing that its handler reads names a layer, a model, a size or a time. */
 async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
-  const { data } = ASKED.safeParse(JSON.parse(ask));
-  if (data === undefined)
-    return { error: "complete takes { message, temperature, maxTokens }: a text and, optionally, two numbers" };
+  const request = requestIn(ask);
+  if ("error" in request) return request;
   const { name, layers } = turn.setup.agent;
   if (layers.length === 0) {
     const sentence = `${name}'s handler calls \`complete\`, but ${name} has no layers, so there is no prompt to ask its model with; declare \`layers\` in strata.yaml, or leave the call out`;
     throw HANDLER_FAILED.of(sentence, { agent: name, reason: "complete" });
   }
   if (turn.limitsLeft().modelCalls <= 0) return { error: "the turn may not call `complete` again" };
-  const { message, temperature, maxTokens } = data.request;
   try {
-    const text = await call.ask({
-      message: untrusted(message),
-      ...(temperature !== undefined && { temperature }),
-      ...(maxTokens !== undefined && { maxTokens }),
-    });
+    const text = await call.ask({ ...request, message: untrusted(request.message) });
     return { value: JSON.stringify({ text: withoutLayers(text, layers) }) };
   } catch (thrown) {
     turn.lease.signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Agent, asStrataError, type Json } from "../../protocol/index.ts";
 import { senderOf, type WholeHistoryEntry } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
-import { answerIn, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
+import { answerIn, type HandlerOutput, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
 
 /** A handler's input, which is all that it can see. */
@@ -138,22 +138,31 @@ const RETURNED = z.union([z.null(), z.strictObject({ payload: z.json(), to: z.st
 const DEEPEST = 64;
 
 /**
- * What a handler returned, as the turn's answer.
- * @throws StrataError `handler_failed` for anything but nothing, or a payload that is declared and for a peer that is
+ * What a handler returned.
+ * @throws StrataError `handler_failed` for anything but nothing, or a payload and perhaps a receiver
  */
-export async function answerOf(agent: Agent, returned: string): Promise<StepAnswer> {
+export function outputIn(agent: string | undefined, returned: string): HandlerOutput {
   const refuse = (why: string): never => {
-    throw HANDLER_FAILED.of(`${agent.name}'s handler returned ${why}; return { payload }, { payload, to } or nothing`, {
-      reason: "returned",
-    });
+    const whose = agent === undefined ? "the" : `${agent}'s`;
+    const message = `${whose} handler returned ${why}; return { payload }, { payload, to } or nothing`;
+    throw HANDLER_FAILED.of(message, { reason: "returned" });
   };
   if (depthOf(returned) > DEEPEST) return refuse(`JSON that is nested deeper than ${DEEPEST} levels`);
   const { data, success } = RETURNED.safeParse(JSON.parse(returned));
   if (!success) return refuse(returned.length > 200 ? `${returned.slice(0, 200)}…` : returned);
-  if (data === null) return await peerAnswer(agent, null);
+  if (data === null) return null;
   const { payload, to } = data;
+  return { payload, ...(to !== undefined && { to }) };
+}
+
+/**
+ * The same as the turn's answer.
+ * @throws StrataError `handler_failed` also for a payload that does not match, or a peer that is not declared
+ */
+export async function answerOf(agent: Agent, returned: string): Promise<StepAnswer> {
+  const output = outputIn(agent.name, returned);
   try {
-    return await peerAnswer(agent, { payload, ...(to !== undefined && { to }) });
+    return await peerAnswer(agent, output);
   } catch (thrown) {
     // Whoever wrote the message did nothing wrong.
     const { code, message } = asStrataError(thrown);
