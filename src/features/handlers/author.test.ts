@@ -294,6 +294,16 @@ agents:
     }
   });
 
+  it("a text or a comment about something that is complete is no call", async () => {
+    const cwd = folderWith(
+      "/** Says that it is complete (for all). */\nexport default ({ n }) => ({ payload: ['Complete (\"all\")', 'not complete (yet)', `complete (all)`].join() });\n",
+    );
+    expect(await strata(["lock"], { cwd })).toMatchObject({ code: 0 });
+    const calls = "`It says: $" + "{(await complete({ message: 'x' })).text}`";
+    const asks = folderWith(`export default async (p, m, { complete }) => ({ payload: ${calls} });\n`);
+    expect((await strata(["lock"], { cwd: asks })).err).toContain("it calls `complete`");
+  });
+
   it("a transformer is no agent with a model: no page counts its tokens or asks for a key", async () => {
     const cwd = folderWith(LOUD);
     await strata(["lock"], { cwd });

@@ -99,7 +99,7 @@ function freezeHandler(value: z.output<typeof HANDLER>, place: KeyPlace): Handle
     return undefined;
   }
   const { code, map } = made;
-  if (place.agent.layers?.length === 0 && /\bcomplete\s*\(/.test(code)) {
+  if (place.agent.layers?.length === 0 && /\bcomplete\s*\(/.test(withoutTexts(code))) {
     const message = `it calls \`complete\`, and ${place.name} has no layers, so there is no prompt to ask its model with; declare \`layers\`, or leave the call out (a function of your own needs another name)`;
     place.refuse(at, message);
     return undefined;
@@ -110,6 +110,12 @@ function freezeHandler(value: z.output<typeof HANDLER>, place: KeyPlace): Handle
   }
   return { file, code, sha256: digestOf(code), map, level, limits };
 }
+
+/** Texts and comments of a program, of which a template's expressions are code. */
+const TEXT = /"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+
+const withoutTexts = (code: string): string =>
+  code.replace(TEXT, (text) => (text.startsWith("`") ? (text.match(/\$\{[^}]*/g) ?? []) : []).join(" ") || " ");
 
 /** Which code answers for an agent. */
 export const KEYS = {
