@@ -6,13 +6,17 @@ import { z } from "zod";
 import { openApp } from "../../src/app.ts";
 import { tokenCounter } from "../../src/models/index.ts";
 import { type CountTokens, type Request, untrusted } from "../../src/protocol/index.ts";
-import { cardOf, rulesOf, simulate } from "../../src/wire/index.ts";
+import { type CacheRules, cardOf, rulesOf, simulate } from "../../src/wire/index.ts";
 import { ROOT } from "../files.ts";
 import { scatter } from "./chart.ts";
+import { airline, leaves, measured as measuredTools } from "./defer.ts";
+import { agentWith } from "./results.ts";
 import { table } from "./table.ts";
 import { dumped, strata } from "./wire-threads.ts";
 
 const MODEL = "anthropic:claude-sonnet-4-5";
+/** A model whose provider caches by itself. */
+const AUTOMATIC = "openai:gpt-5.4";
 /** Questions are asked after this share of a conversation: at its end alone, what is cut late looks better than it is. */
 const POINTS = [0.25, 0.5, 0.75, 1];
 /** A passage with fewer characters may stand there by chance. */
@@ -41,11 +45,16 @@ interface Evidence {
 
 export interface EvidenceRow {
   readonly talk: string;
+  /** How many conversations it sums up, if not one. */
+  readonly talks?: number;
   /** `default`, or `budgets.keep`. */
   readonly setting: string;
   readonly requests: number;
   /** Input tokens, each weighted with its price by the model's card and the cache simulator. */
   readonly weighted: number;
+  /** The same requests where a read costs 0.025, and where the provider caches by itself; not counted for tools. */
+  readonly cheapReads?: number;
+  readonly automatic?: number;
   readonly evidence: readonly Evidence[];
 }
 
@@ -76,6 +85,8 @@ export async function evidenceBench(
   { data, talks: kind, settings, most, out, quick }: EvidenceWishes,
   tell: (what: string) => void,
 ): Promise<EvidenceReport> {
+  if (kind === "tools")
+    return { bench: "evidence", model: MODEL, rows: await toolLoops(settings, quick === true, tell) };
   const whole = talksIn(data, kind).slice(0, most);
   const talks = quick ? whole.map((talk) => ({ ...talk, lines: talk.lines.slice(0, 40) })) : whole;
   const count = await tokenCounter({ factor: cardOf(MODEL).tokenFactor ?? 1 });
@@ -90,9 +101,34 @@ export async function evidenceBench(
   return report;
 }
 
+/**
+ * The conversations of the benchmark `defer`, with all tools sent. Nobody has questions about them: what is needed are the arguments of their
+ * calls, which must stand in the last request that shows the call.
+ */
+async function toolLoops(
+  settings: readonly string[],
+  quick: boolean,
+  tell: (what: string) => void,
+): Promise<readonly EvidenceRow[]> {
+  const { lines, tools } = airline(quick);
+  const all = lines.flatMap(({ calls = [] }) => calls.flatMap(({ input }) => leaves(input, ""))).length;
+  const rows: EvidenceRow[] = [];
+  for (const setting of settings) {
+    tell(`airline: ${setting}`);
+    const agent = agentWith(setting === "default" ? {} : { keep: Number(setting) }, []);
+    const { requests, quiet, grounded } = await measuredTools(lines, tools, agent);
+    const stands = Math.round((1_000 * grounded) / Math.max(all, 1)) / 1_000;
+    const evidence = [{ at: 1, questions: all, stands, transcript: stands, recall: 0 }];
+    const talks = new Set(lines.map(({ thread }) => thread)).size;
+    rows.push({ talk: "airline", talks, setting, requests, weighted: quiet, evidence });
+  }
+  return rows;
+}
+
 /** @throws Error where there is nothing to read */
 function talksIn(data: string | undefined, kind = "assistant"): readonly Talk[] {
-  if (kind !== "assistant" && kind !== "people") throw new Error(`--talks takes assistant or people, not ${kind}`);
+  if (kind !== "assistant" && kind !== "people")
+    throw new Error(`--talks takes assistant, people or tools, not ${kind}`);
   const [folder, threads] =
     data === undefined ? KINDS[kind].map((name) => join(ROOT, "../shared/data", name)) : [data, join(data, "threads")];
   if (folder === undefined || threads === undefined) return [];
@@ -122,7 +158,7 @@ function linesOf<T>(file: string, shape: z.ZodType<T>): readonly T[] {
 
 async function measured(talk: Talk, setting: string, count: CountTokens): Promise<EvidenceRow> {
   const evidence: Evidence[] = [];
-  let bill = { requests: 0, weighted: 0 };
+  let bill: Bill = { requests: 0, weighted: 0 };
   for (const at of POINTS) {
     const cwd = mkdtempSync(join(tmpdir(), "strata-evidence-"));
     try {
@@ -152,17 +188,28 @@ async function lived(said: Talk["lines"], setting: string, cwd: string): Promise
   await strata(["replay", "talk.jsonl", ...how], cwd);
 }
 
+type Bill = Pick<EvidenceRow, "requests" | "weighted" | "cheapReads" | "automatic">;
+
 /** What the requests cost, each so long after the one before. */
-async function billed(file: string, count: CountTokens): Promise<{ requests: number; weighted: number }> {
-  const { multipliers, ...rules } = rulesOf(cardOf(MODEL));
+async function billed(file: string, count: CountTokens): Promise<Bill> {
+  const rules = rulesOf(cardOf(MODEL));
   const [thread = []] = await dumped(file, count, GAP);
-  const bills = simulate(thread, { multipliers, ...rules });
-  const weighted = bills.reduce(
-    (sum, { read, write5m, write1h, input }) =>
-      sum + read * multipliers.read + write5m * multipliers.write5m + write1h * multipliers.write1h + input,
-    0,
-  );
-  return { requests: thread.length, weighted: Math.round(weighted) };
+  const under = (one: CacheRules): number => {
+    const { multipliers } = one;
+    const sum = simulate(thread, one).reduce(
+      (all, { read, write5m, write1h, input }) =>
+        all + read * multipliers.read + write5m * multipliers.write5m + write1h * multipliers.write1h + input,
+      0,
+    );
+    return Math.round(sum);
+  };
+  const cheap = { ...rules, multipliers: { ...rules.multipliers, read: 0.025 } };
+  return {
+    requests: thread.length,
+    weighted: under(rules),
+    cheapReads: under(cheap),
+    automatic: under(rulesOf(cardOf(AUTOMATIC))),
+  };
 }
 
 /** Asks each question whose answers have been said by then, and looks for them in what would be sent. */
@@ -231,28 +278,51 @@ function evidenceChart(report: EvidenceReport): string {
 const sumsOf = ({ rows }: EvidenceReport) =>
   [...new Set(rows.map(({ setting }) => setting))].map((setting) => {
     const of = rows.filter((row) => row.setting === setting);
-    const at = POINTS.map((point) => meanOf(of.flatMap(({ evidence }) => evidence.filter((one) => one.at === point))));
-    const weighted = of.reduce((all, row) => all + row.weighted, 0);
-    return { setting, talks: of.length, weighted, at, mean: meanOf(of.flatMap(({ evidence }) => evidence)) };
+    const all = of.flatMap(({ evidence }) => evidence);
+    const sum = (bill: "weighted" | "cheapReads" | "automatic"): number =>
+      of.reduce((total, row) => total + (row[bill] ?? Number.NaN), 0);
+    return {
+      setting,
+      talks: of.reduce((all, { talks = 1 }) => all + talks, 0),
+      weighted: sum("weighted"),
+      cheapReads: sum("cheapReads"),
+      automatic: sum("automatic"),
+      at: POINTS.map((point) => meanOf(all.filter((one) => one.at === point))),
+      mean: meanOf(all),
+      transcript: meanOf(all, "transcript"),
+      recall: meanOf(all, "recall"),
+    };
   });
 
 export function evidenceText(report: EvidenceReport): string {
   const sums = sumsOf(report);
   const [first] = sums;
-  const lines = sums.map(({ setting, weighted, at, mean }) => [
+  const share = (n: number, all = n): string => (Number.isNaN(n) ? "–" : `${Math.round((100 * n) / Math.max(all, 1))}`);
+  const lines = sums.map(({ setting, weighted, cheapReads, automatic, at, mean, transcript, recall }) => [
     setting,
     weighted.toLocaleString("en"),
-    `${Math.round((100 * weighted) / (first?.weighted ?? 1))}`,
-    ...[...at, mean].map((n) => n.toFixed(2)),
+    share(weighted, first?.weighted),
+    share(cheapReads, first?.cheapReads),
+    share(automatic, first?.automatic),
+    ...[...at, mean, transcript, recall].map((n) => (Number.isNaN(n) ? "–" : n.toFixed(2))),
   ]);
-  const head = ["kept whole", "weighted", "%", ...POINTS.map((point) => `at ${100 * point} %`), "mean"];
+  const bills = ["weighted", "%", "% at reads of 0.025", "% with an automatic cache"];
+  const head = [
+    "kept whole",
+    ...bills,
+    ...POINTS.map((point) => `at ${100 * point} %`),
+    "mean",
+    "transcript",
+    "recall",
+  ];
   const talks = `${first?.talks ?? 0} conversations, input weighted by the prices of ${report.model} and the cache simulator`;
   const message =
     "Evidence: the mean share of answering messages that stand in the request, over all that had been said.";
   return `${talks}\n${message}\n\n${table(head, lines)}`;
 }
 
-const meanOf = (found: readonly Evidence[]): number => {
+/** Not a number where nothing was asked. */
+const meanOf = (found: readonly Evidence[], where: "stands" | "transcript" | "recall" = "stands"): number => {
   const all = found.reduce((sum, { questions }) => sum + questions, 0);
-  return found.reduce((sum, { stands, questions }) => sum + stands * questions, 0) / Math.max(all, 1);
+  return found.reduce((sum, one) => sum + one[where] * one.questions, 0) / all;
 };

@@ -41,10 +41,15 @@ export async function resultsBench(quick: boolean, tell: (what: string) => void)
     for (const bound of bounds) {
       tell(`${talk}, ${bound} tokens`);
       const at = { talk, bound } as const;
-      rows.push({ ...at, results: "cut", reads: 0, ...(await measured(lines, tools, agentWith(bound, []))) });
+      rows.push({
+        ...at,
+        results: "cut",
+        reads: 0,
+        ...(await measured(lines, tools, agentWith({ result: bound }, []))),
+      });
       const read = await withReads(lines, bound);
       const all = [...tools, { name, description, parameters }] satisfies readonly ToolEntry[];
-      const bill = await measured(read.lines, all, agentWith(bound, [name]));
+      const bill = await measured(read.lines, all, agentWith({ result: bound }, [name]));
       rows.push({ ...at, results: "kept", reads: read.reads, ...bill });
     }
   }
@@ -88,7 +93,7 @@ function pages(quick: boolean): { readonly lines: readonly Line[]; readonly tool
   return { lines, tools };
 }
 
-const agentWith = (bound: number, tools: readonly string[]): string =>
+export const agentWith = (budgets: Readonly<Record<string, number>>, tools: readonly string[]): string =>
   JSON.stringify({
     organization: "bench",
     agents: {
@@ -96,7 +101,7 @@ const agentWith = (bound: number, tools: readonly string[]): string =>
         description: "Answers customers of an airline.",
         layers: [{ id: "airline", rank: 10, text: "You answer customers of an airline." }],
         tools,
-        budgets: { result: bound },
+        budgets,
       },
     },
   });
