@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
@@ -281,6 +281,26 @@ describe("what lint takes from the record", () => {
     // The list is accepted; what is missing is the operator's lock.
     await expect(reported(folder)).rejects.toMatchObject({ code: "lock_mismatch" });
   });
+
+  it.each(["anthropic:claude-sonnet-4-5", "anthropic:claude-sonnet-4"])(
+    "29.6 leaves tools that are deferred out of what is sent before the conversation, for %s",
+    async (model) => {
+      const folder = home();
+      const file = join(folder, "strata.yaml");
+      const prefix = async () => {
+        rmSync(join(folder, "strata.lock"), { force: true });
+        const [report] = await lint({ folder, data: join(folder, ".strata"), env: {}, model });
+        return report?.prefix ?? 0;
+      };
+      const before = await prefix();
+      const yaml = readFileSync(file, "utf8");
+      writeFileSync(
+        file,
+        yaml.replace("    recall: auto", "    defer: [list, memory_forget, memory_save, write]\n    recall: auto"),
+      );
+      expect(await prefix()).toBeLessThan(before - 100);
+    },
+  );
 
   it("threads that two models answered; a rehearsal before a model is none", async () => {
     const folder = home();

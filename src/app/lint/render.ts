@@ -18,6 +18,7 @@ import {
   type StoredEvent,
   spoken,
   type Tool,
+  type ToolReader,
   type TranscriptMessage,
   threadId,
   turnId,
@@ -57,7 +58,7 @@ export async function renderIn(world: RenderVariant, { declared, agent, model, c
   const card = declared.cardOf(model);
   const { reply, limit } = roomIn(card.contextWindow, agent.budgets);
   const parameters = { maxTokens: Math.min(reply, card.maxOutputTokens), ...outputOf(agent) };
-  const tools = schemasOf(declared, agent, world);
+  const tools = schemasOf(declared, { ...agent, ...(card.loadsTools && { loadsTools: true }) }, world);
   const input = {
     agent: shown,
     turn: TURN,
@@ -101,17 +102,17 @@ const REPLY: TranscriptMessage = {
 };
 
 /** The tools as they would be offered, read again from the registered ones. */
-function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: RenderVariant) {
-  const own = agent.tools.map((name) => tools.get(name)).filter((tool) => tool !== undefined);
-  const described = own.map((tool) => describedTo(agent, tool));
+function schemasOf({ tools }: Declared, reader: Agent & ToolReader, { reversed = [] }: RenderVariant) {
+  const own = reader.tools.map((name) => tools.get(name)).filter((tool) => tool !== undefined);
+  const described = own.map((tool) => describedTo(reader, tool));
   const given = described.map((tool) => (reversed.includes("maps") ? turnedAround(tool) : tool));
   const registered = toolset(reversed.includes("tools") ? given.toReversed() : given);
-  return registered.schemas(reversed.includes("tools") ? agent.tools.toReversed() : agent.tools);
+  return registered.schemas(reversed.includes("tools") ? reader.tools.toReversed() : reader.tools, reader);
 }
 
-function describedTo(agent: Agent, tool: Tool): Tool {
+function describedTo(reader: ToolReader, tool: Tool): Tool {
   const { schemaFor, ...rest } = tool;
-  return schemaFor === undefined ? tool : { ...rest, schema: schemaFor(agent) };
+  return schemaFor === undefined ? tool : { ...rest, schema: schemaFor(reader) };
 }
 
 const turnedAround = (tool: Tool): Tool => ({

@@ -1,4 +1,5 @@
 import { toolsOfKeys } from "../../agents/index.ts";
+import { number } from "../../print/index.ts";
 import type { Agent, CountTokens, ToolName } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { meantBy, type Toolset } from "../../turn/tools/index.ts";
@@ -43,7 +44,7 @@ export async function toolWarnings(
     ...(rare.length === 0
       ? []
       : [
-          `fewer than a fifth of the conversations call ${names(rare)} (${looked}): under \`defer\` they take ${tokens} tokens out of each request, which costs as much as ${saved} uncached tokens in a conversation of ${length.turns} turns, less what is found again`,
+          `fewer than a fifth of the conversations call ${names(rare)} (${looked}): under \`defer\` they take ${number(tokens)} tokens out of each request, which costs as much as ${number(saved)} uncached tokens in a conversation of ${number(length.turns)} turns, less what is found again`,
         ]),
   ];
   return messages.map((message) => ({ agent: agent.name, section: "tools", message }));

@@ -155,7 +155,10 @@ export function requestText({ prefix, messages, tail }: Request, style: Style): 
   const { tools, system } = prefix;
   return [
     style.bold(`tools (${number(tools.length)})`),
-    ...tools.map(({ name, description }) => `${name}: ${printable(description)}`),
+    ...tools.map(
+      ({ name, description, deferred }) =>
+        `${name}${deferred ? " (deferred: only the provider sees it until it is found)" : ""}: ${printable(description)}`,
+    ),
     ...system.flatMap(({ scope, layers, text }) => [
       "",
       style.bold(`system, scope ${scope} (${count(layers.length, "layer")})`),
