@@ -295,7 +295,7 @@ const HEADS = [
 ] as const;
 
 const NO_THREAD =
-  "There is no thread yet; `strata chat AGENT` begins one. `--channel schedule` lists runs of schedules, `--channel peer` those of sub-agents.";
+  "There is no such thread yet; `strata chat AGENT` begins one. `--channel schedule` lists runs of schedules, `--channel peer` those of peers and sub-agents.";
 
 /** The list of threads, and how to begin if there are none. */
 export function threadLines(
