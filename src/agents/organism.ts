@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { z } from "zod";
-import { didYouMean } from "../protocol/index.ts";
+import { didYouMean, suggestion } from "../protocol/index.ts";
 import type { TranslatedKey, Translation } from "./devclaw.ts";
 import type { Path } from "./path.ts";
 import { type Report, reportOn } from "./report.ts";
@@ -119,10 +119,7 @@ function checkPeers({ listeners }: Organism, report: Report): void {
     if (names.indexOf(name) < i) report.add(["listeners", i, "name"], "is the name of another listener, too");
     for (const [n, peer] of peers.entries())
       if (!names.includes(peer))
-        report.add(
-          ["listeners", i, "peers", n],
-          `there is no listener \`${peer}\`, only ${names.map((one) => `\`${one}\``).join(", ")}`,
-        );
+        report.add(["listeners", i, "peers", n], `there is no listener \`${peer}\`${suggestion(peer, names)}`);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   sharedKey,
   slug,
 } from "../../agents/index.ts";
-import { layerId, trusted } from "../../protocol/index.ts";
+import { layerId, suggestion, trusted } from "../../protocol/index.ts";
 import { answerTypeOf, JSON_OBJECT, type Payload, payloadOf, STORED_PAYLOAD, WRITTEN_PAYLOAD } from "./payload.ts";
 import { LAST, SHARES, STORED_SHARE } from "./share-policy.ts";
 import { askedText, peersText } from "./wording.ts";
@@ -125,31 +125,39 @@ function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | un
   });
 }
 
+/** Why a name is none of an agent in the file. */
+const undeclared = (name: string, { agents }: KeyPlace): string =>
+  `the file declares no agent \`${name}\`${suggestion(name, Object.keys(agents))}`;
+
 function checkPeers(value: WrittenPeers, place: KeyPlace): void {
+  const { agents, refuse } = place;
   const names = namesIn(value);
-  for (const [i, name] of names.entries()) {
-    const { agents, refuse } = place;
-    const known = Object.keys(agents).join("`, `");
+  for (const [i, written] of (value ?? []).entries()) {
+    const edge = typeof written === "string" ? { name: written } : written;
+    const { name } = edge;
     if (names.indexOf(name) < i) refuse([i], "is listed twice");
-    if (agents[name] === undefined) refuse([i], `the file declares no agent \`${name}\`, only \`${known}\``);
+    if (agents[name] === undefined) refuse([i], undeclared(name, place));
     if (!CALLABLE.test(name))
       refuse([i], "the name of a peer becomes a tool's: at most 60 of a-z, 0-9, `_` and `-`, and no `.`");
-    const one = value?.[i];
-    const own = agents[name] && [
-      ...agents[name].tools.map((tool) => (typeof tool === "string" ? tool : tool.name)),
-      ...namesIn(readKey(place, name, "peers", PEERS)).map((peer) => `${ASK}${peer}`),
-    ];
-    const { tools = [], share, updates } = typeof one === "object" ? one : { share: undefined };
-    if (updates && (share === "fork" || agents[name]?.layers.length === 0))
-      refuse(
-        [i, "updates"],
-        "`enqueue_parent` is a tool, and a fork or an agent without layers gets none: leave it out",
-      );
-    if (share === "fork") checkFork(i, { name, tools }, place);
-    for (const [n, tool] of tools.entries())
-      if (own !== undefined && !own.includes(tool))
-        refuse([i, "tools", n], `\`${name}\` itself has no \`${tool}\` among its \`tools\``);
+    checkEdge(i, edge, place);
   }
+}
+
+/** What the edge shares, and the tools that it adds or leaves. */
+function checkEdge(i: number, { name, tools = [], share, updates }: z.output<typeof PEER>, place: KeyPlace): void {
+  const { agents, refuse } = place;
+  const callee = agents[name];
+  if (updates && (share === "fork" || callee?.layers.length === 0))
+    refuse([i, "updates"], "`enqueue_parent` is a tool, and a fork or an agent without layers gets none: leave it out");
+  if (share === "fork") checkFork(i, { name, tools }, place);
+  if (callee === undefined) return;
+  const own = [
+    ...callee.tools.map((tool) => (typeof tool === "string" ? tool : tool.name)),
+    ...namesIn(readKey(place, name, "peers", PEERS)).map((peer) => `${ASK}${peer}`),
+  ];
+  for (const [n, tool] of tools.entries())
+    if (!own.includes(tool))
+      refuse([i, "tools", n], `\`${name}\` itself has no \`${tool}\` among its \`tools\`${suggestion(tool, own)}`);
 }
 
 /** A fork continues with its caller's own bytes, so both sides are one version of one agent. */
@@ -253,12 +261,12 @@ export const KEYS = {
       stored: z.boolean(),
       freeze: (value: z.output<typeof ENTRY>, place: KeyPlace) =>
         isListener(place) ? value?.includes(place.name) === true : undefined,
-      check: (value: z.output<typeof ENTRY>, { name, agents, refuse }: KeyPlace) => {
+      check: (value: z.output<typeof ENTRY>, place: KeyPlace) => {
+        const { name, agents, refuse } = place;
         // It is at the top of the file: reported once, with the first agent.
         if (name !== Object.keys(agents)[0]) return;
         for (const [i, one] of (value ?? []).entries())
-          if (agents[one] === undefined)
-            refuse([i], `the file declares no agent \`${one}\`, only \`${Object.keys(agents).join("`, `")}\``);
+          if (agents[one] === undefined) refuse([i], undeclared(one, place));
       },
     }),
   ),

@@ -184,7 +184,7 @@ describe("strata init organism --from", () => {
     };
     expect(await wrong("ttl_hours: 24", "ttl_hours: soon")).toMatch(/organism\.yaml:9:/);
     expect(await wrong("peers: [shouter]", "peers: [shoutr]")).toContain(
-      "there is no listener `shoutr`, only `greeter`, `shouter`",
+      "there is no listener `shoutr`; did you mean `shouter`?",
     );
     expect(await wrong("name: shouter", "name: greeter")).toContain("the name of another listener");
   });

@@ -159,7 +159,7 @@ describe("an agent with peers", () => {
     );
     expect(loadYaml(yaml).agents.get(agentName("greeter"))?.peers).toMatchObject([{ tools: ["memory_search"] }]);
     expect(() => loadYaml(yaml.replace("tools: [memory_search]}", "tools: [fetch]}"))).toThrow(
-      "`shouter` itself has no `fetch` among its `tools`",
+      "`shouter` itself has no `fetch` among its `tools`; ",
     );
   });
 
@@ -185,10 +185,10 @@ describe("an agent with peers", () => {
 
   it("names what is wrong with its peers: unknown, twice, a name that no tool can have", () => {
     const wrong = (peers: string) => () => loadYaml(GREETER.replace("peers: [shouter]", `peers: ${peers}`));
-    expect(wrong("[shoutr]")).toThrow("the file declares no agent `shoutr`");
+    expect(wrong("[shoutr]")).toThrow("the file declares no agent `shoutr`; did you mean `shouter`?");
     expect(wrong("[shouter, shouter]")).toThrow("is listed twice");
     expect(() => loadYaml(GREETER.replace("entry: [greeter]", "entry: [greter]"))).toThrow(
-      "the file declares no agent `greter`",
+      "the file declares no agent `greter`; did you mean `greeter`?",
     );
     expect(() => loadYaml(GREETER.replace("type: integer", "type: whole"))).toThrow("JSON Schema");
   });

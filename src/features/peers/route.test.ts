@@ -42,6 +42,7 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
       404,
       expect.stringContaining("these are accepted: Greeting (shouter), Order (seller)"),
     ]);
+    expect(await refusal("Greting")).toEqual([404, expect.stringContaining("did you mean `Greeting`?")]);
     expect(await refusal("Order")).toEqual([
       404,
       expect.stringContaining("accepted by seller and dealer: send it to one of them by name"),

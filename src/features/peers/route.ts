@@ -1,6 +1,6 @@
 /** Payloads that come from outside with a type alone: the type says which agent gets them. */
 import { z } from "zod";
-import { errorKind, type Json, type NewEvent, StrataError } from "../../protocol/index.ts";
+import { didYouMean, errorKind, type Json, type NewEvent, StrataError } from "../../protocol/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { forContact, MESSAGE, MESSAGE_API, SENT, type SentMessage } from "../messages/index.ts";
 import { runOperation } from "../run-operation.ts";
@@ -33,12 +33,23 @@ export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
       );
     }
     // Contacts do not learn which agents there are.
-    const known = role === "contact" ? "" : entries.map(({ name, type: taken }) => `${taken} (${name})`).join(", ");
-    const next =
-      known === "" ? "declare it as `payload` of an agent that `entry` names" : `these are accepted: ${known}`;
-    throw NO_LISTENER.of(`no agent under \`entry\` accepts payloads of the type ${type}; ${next}`, details);
+    const next = role === "contact" ? "" : nextStep(payloadType, entries);
+    throw NO_LISTENER.of(`no agent under \`entry\` accepts payloads of the type ${type}${next}`, details);
   },
 });
+
+/** How many entries are named. */
+const SHOWN = 20;
+
+function nextStep(payloadType: string, entries: readonly { readonly name: string; readonly type: string }[]): string {
+  if (entries.length === 0) return "; declare it as `payload` of an agent that `entry` names";
+  const near = didYouMean(
+    payloadType,
+    entries.map(({ type }) => type),
+  );
+  const shown = entries.slice(0, SHOWN).map(({ name, type }) => `${type} (${name})`);
+  return near || `; these are accepted: ${shown.join(", ")}${entries.length > SHOWN ? ", …" : ""}`;
+}
 
 export const payloadContent = (payloadType: string, payload: Json): NewEvent["content"] => [
   { type: "payload", payloadType, payload },
