@@ -1,11 +1,13 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cageMissing } from "./index.ts";
-import { startJailed, type Wall } from "./jail.ts";
+import { cageMissing, DEFAULT_LIMITS, type Task } from "./index.ts";
+import { seatOf, startJailed, type Wall } from "./jail.ts";
+import type { Seat } from "./seat.ts";
 
 /**
  * Attempts of a program that has left the VM and runs as Node in the jail: each line is the body of a function that throws or returns
@@ -64,6 +66,42 @@ const PROBES: Readonly<Record<string, { readonly code: string; readonly without:
   "sees who the machine is": { code: "return require('node:os').hostname() !== 'cage'", without: ["namespaces"] },
   "is the machine's user": { code: "return process.getuid() !== 65534", without: ["namespaces"] },
 };
+
+/** A seat whose process answers every task with these bytes. */
+function answering(code: string): Promise<Seat> {
+  const program = `process.stdout.write("ready\\n"); process.stdin.once("data", () => { ${code} });`;
+  const stdio = ["pipe", "pipe", "pipe", "pipe"] as const;
+  return seatOf(spawn(process.execPath, ["--eval", program], { stdio: [...stdio] }));
+}
+
+describe("what comes out of the jail", () => {
+  const task: Task = { code: "", input: "{}", answers: [], seed: 1, now: 0, limits: DEFAULT_LIMITS };
+  const outcome = { kind: "returned", value: "1", logs: [], cpuMs: 1 };
+  const told = (value: unknown) => `process.stdout.write(${JSON.stringify(JSON.stringify(value))} + "\\n")`;
+
+  it("is an outcome, and no more of it than the limits allow", async () => {
+    const taken = await answering(told(outcome));
+    expect(await taken.run(task)).toEqual(outcome);
+    await taken.end();
+    const asks = { kind: "waits", asks: Array(DEFAULT_LIMITS.asks + 1).fill("{}"), logs: [], cpuMs: 1 };
+    const wrong = [{ ...outcome, value: { toString: 1 } }, { ...outcome, kind: "granted" }, asks, null].map(told);
+    for (const code of [...wrong, 'process.stdout.write("ready\\n")']) {
+      const seat = await answering(code);
+      await expect(seat.run(task), code).rejects.toThrow("the jail of the cage answered what no handler can say");
+      await seat.end();
+    }
+  });
+
+  it("is not kept where it never ends", async () => {
+    const seat = await answering(
+      'const part = "x".repeat(1e6); const more = () => { for (let n = 0; n < 20; n++) process.stdout.write(part); setTimeout(more); }; more();',
+    );
+    const before = process.memoryUsage().rss;
+    await expect(seat.run(task)).rejects.toThrow("answered what no handler can say");
+    expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(64);
+    await seat.end();
+  });
+});
 
 const missing = cageMissing("process");
 

@@ -2,11 +2,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
-import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 import { Answers, type Seat } from "./seat.ts";
 import { seccompFilter } from "./seccomp.ts";
-import type { Outcome } from "./task.ts";
+import { FAILURES, type Outcome, type SliceLimits } from "./task.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROGRAM = import.meta.url.endsWith(".ts") ? "process.ts" : "process.js";
@@ -113,13 +114,19 @@ export function startJailed(plan: JailPlan) {
 /** A separate process that sees Node, the VM and nothing else of the machine. */
 export async function openJail(): Promise<Seat> {
   const vm = dirname(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm"));
-  const child = startJailed({
-    program: `/cage/sandbox/${PROGRAM}`,
-    shows: [
-      [HERE, "/cage/sandbox"],
-      [vm, "/cage/node_modules/quickjs-wasi"],
-    ],
-  });
+  return await seatOf(
+    startJailed({
+      program: `/cage/sandbox/${PROGRAM}`,
+      shows: [
+        [HERE, "/cage/sandbox"],
+        [vm, "/cage/node_modules/quickjs-wasi"],
+      ],
+    }),
+  );
+}
+
+/** The seat of a process that runs slices. What it says may come from a handler that has left its VM: it is read as such. */
+export async function seatOf(child: ReturnType<typeof startJailed>): Promise<Seat> {
   const { promise: gone, resolve: ended } = Promise.withResolvers<void>();
   let said = "";
   child.stderr.on("data", (data) => {
@@ -127,7 +134,9 @@ export async function openJail(): Promise<Seat> {
   });
   child.stdin.on("error", () => {});
   const lines = new Answers<string>();
-  createInterface({ input: child.stdout }).on("line", (line) => lines.give(line));
+  /** Characters that the next line may have. */
+  let most = READY;
+  readLines(child.stdout, lines, () => most);
   const end = () => {
     ended();
     lines.end();
@@ -148,13 +157,12 @@ export async function openJail(): Promise<Seat> {
   return {
     run: async (task) => {
       hold("ref");
-      const said = lines.next();
+      most = longestOutcome(task.limits);
+      const line = lines.next();
       child.stdin.write(`${JSON.stringify(task)}\n`);
-      const answer = await said;
+      const answer = await line;
       hold("unref");
-      if (answer === undefined) return undefined;
-      const outcome: Outcome = JSON.parse(answer);
-      return outcome;
+      return answer === undefined ? undefined : outcomeIn(answer, task.limits);
     },
     used: async () => usedBy(child.pid),
     end: async () => {
@@ -164,6 +172,54 @@ export async function openJail(): Promise<Seat> {
       await gone;
     },
   };
+}
+
+const READY = 100;
+
+/** Characters of the longest outcome within the limits, each of them escaped. */
+const longestOutcome = ({ output, asks, logs, logLength }: SliceLimits): number =>
+  6 * (output * (1 + asks) + logs * logLength) + 50_000;
+
+/** Hands on each line. One that is too long is handed on as far as it goes, and nothing after it. */
+function readLines(stream: Readable, lines: Answers<string>, most: () => number): void {
+  let parts: string[] = [];
+  let length = 0;
+  stream.setEncoding("utf8").on("data", (text: string) => {
+    const [first = "", ...rest] = text.split("\n");
+    parts.push(first);
+    length += first.length;
+    if (rest.length === 0 && length <= most()) return;
+    if (rest.length === 0) stream.pause();
+    lines.give(parts.join(""));
+    parts = [rest.at(-1) ?? ""];
+    length = parts[0]?.length ?? 0;
+  });
+}
+
+const WITH = { logs: z.array(z.string()), cpuMs: z.number() };
+const OUTCOME = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("returned"), value: z.string(), ...WITH }),
+  z.strictObject({ kind: z.literal("waits"), asks: z.array(z.string()), ...WITH }),
+  z.strictObject({
+    kind: z.literal("failed"),
+    reason: z.enum(FAILURES),
+    message: z.string(),
+    stack: z.string(),
+    ...WITH,
+  }),
+]);
+
+/** @throws Error for anything else */
+function outcomeIn(line: string, { asks, output }: SliceLimits): Outcome {
+  try {
+    const outcome = OUTCOME.parse(JSON.parse(line));
+    const isWithin =
+      outcome.kind === "waits"
+        ? outcome.asks.length <= asks
+        : outcome.kind === "failed" || outcome.value.length <= output;
+    if (isWithin) return outcome;
+  } catch {}
+  throw new Error("the jail of the cage answered what no handler can say");
 }
 
 /** CPU milliseconds of a process and of those below it; Linux counts them in hundredths of a second. */
