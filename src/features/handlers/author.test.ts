@@ -466,3 +466,29 @@ it("the error of a failed handler says what becomes of the message", async () =>
   );
   await on.store.close();
 });
+
+it.each([
+  "throw new Error(payload.text)",
+  "ports.log('x'.repeat(495), payload.text, 'y'.repeat(490)); throw new Error('no')",
+  "return payload.text",
+  "return { payload: 1, to: payload.text }",
+])(
+  "the error of a failed handler has the name of a secret in the place of its value, as its log has: %s",
+  async (body) => {
+    const secret = "tern-canary-4711";
+    const vault = {
+      secret: () => secret,
+      settled: (text: string) => text.length,
+      hide: (text: string) => text.replaceAll(secret, "[secret KEY]"),
+    };
+    const code = `export default (payload, meta, ports) => { ${body}; };`;
+    const on = await testRuntime([], { agent: sampleAgent({ handler: handlerOf(code) }), parts: { vault } });
+    const thread = await on.open();
+    const end = endOf(await on.say(thread, secret));
+    const error = "error" in end ? end.error : undefined;
+    const seen = JSON.stringify([error?.message, error?.details, await on.runtime.turns(OPERATOR, thread.id)]);
+    expect(seen).toContain("[secret KEY]");
+    expect(seen.replaceAll(/"content":\[.*?\]/g, "")).not.toContain("4711");
+    await on.store.close();
+  },
+);

@@ -22,7 +22,6 @@ import {
   type Task,
   withPlaces,
 } from "../../sandbox/index.ts";
-import type { Thread } from "../../store/index.ts";
 import { isTooDear, type ModelCall, type RunningTurn, type StepAnswer } from "../../turn/index.ts";
 import type { Handler } from "./config.ts";
 import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
@@ -73,17 +72,24 @@ export async function handle(turn: RunningTurn, call: ModelCall, handler: Handle
   try {
     return await runToEnd(turn, call, handler);
   } catch (thrown) {
-    throw withNextStep(thrown, turn.lease.claim.thread);
+    throw recordedFailure(thrown, turn);
   }
 }
 
-/** The same message fails again in the same way. One that another agent sent is answered for it instead, and does not wait. */
-function withNextStep(thrown: unknown, { id, caller }: Thread): unknown {
-  if (!HANDLER_FAILED.is(thrown) || caller !== undefined) return thrown;
+/**
+ * What is recorded of a failed handler, without secrets. The same message fails again in the same way; one that another agent sent is
+ * answered for it instead, and does not wait.
+ */
+function recordedFailure(thrown: unknown, { parts, lease }: RunningTurn): unknown {
+  if (!HANDLER_FAILED.is(thrown)) return thrown;
   const { message, details } = asStrataError(thrown);
-  if (details["reason"] === "busy") return thrown;
-  const next = `the message waits, and fails again until the code is corrected and \`strata thread migrate ${id}\` moves the conversation to it`;
-  return HANDLER_FAILED.of(`${message}; ${next}`, details);
+  const { id, caller } = lease.claim.thread;
+  const hide = (value: unknown): unknown =>
+    typeof value === "string" ? parts.vault.hide(value) : Array.isArray(value) ? value.map(hide) : value;
+  const shown = Object.fromEntries(Object.entries(details).map(([key, value]) => [key, hide(value)]));
+  const waits = caller === undefined && details["reason"] !== "busy";
+  const next = `; the message waits, and fails again until the code is corrected and \`strata thread migrate ${id}\` moves the conversation to it`;
+  return HANDLER_FAILED.of(`${hide(message)}${waits ? next : ""}`, shown);
 }
 
 async function runToEnd(turn: RunningTurn, call: ModelCall, handler: Handler): Promise<StepAnswer> {
@@ -98,8 +104,11 @@ async function runToEnd(turn: RunningTurn, call: ModelCall, handler: Handler): P
       if (outcome.logs.length > 0) LOGGED.put(turn.extras, loggedIn(turn, outcome.logs));
       return await answerOf(agent, outcome.value);
     }
-    if (outcome.kind === "failed")
-      throw failed(agent.name, handler, await located({ ...task, answers }, handler, outcome));
+    if (outcome.kind === "failed") {
+      // Before the error cuts it.
+      const logs = outcome.logs.map((line) => turn.parts.vault.hide(line));
+      throw failed(agent.name, handler, { ...(await located({ ...task, answers }, handler, outcome)), logs });
+    }
     for (const ask of outcome.asks) answers.push(await answerComplete(turn, call, ask));
   }
 }
