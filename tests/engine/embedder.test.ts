@@ -130,6 +130,25 @@ describe("an agent with an embedder", () => {
     expect(JSON.stringify(sent)).toContain("My puppy is called Rex.");
   });
 
+  it("29.2 is asked for nothing before the answer while the request shows all that could be found", async () => {
+    const server = await embeddingServer();
+    const app = await shop(place(), "local:small", server.url);
+    const thread = await threadOf(app);
+    const askedBefore = async (to: typeof thread, text: string): Promise<boolean> => {
+      let asked = false;
+      const answer = () => {
+        asked = texts(server.asked).includes(text);
+        return "Nice.";
+      };
+      await say(app, to, text, [answer]);
+      return asked;
+    };
+    await say(app, thread, "My puppy is called Rex.", ["Nice."]);
+    expect(await askedBefore(thread, "Which dog food shall we buy?")).toBe(false);
+    const other = await app.runtime.open(app.operator, { agent: SHOP, contact: ANN, channel: "test", key: "new" });
+    expect(await askedBefore(other, "Which food do dogs like best?")).toBe(true);
+  });
+
   it("recalls nothing where nothing is nearer than usual", async () => {
     const server = await embeddingServer();
     const app = await shop(place(), "local:small", server.url);

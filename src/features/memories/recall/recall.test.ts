@@ -356,6 +356,13 @@ describe("the query", () => {
     ]);
   });
 
+  it("29.2 is searched for once where nothing that it finds could be shown", async () => {
+    const epoch = epochOf(frame("message", "Do you know the blue house?"));
+    const chance = [said("The key is under the pot.", 1, { evidence: 0.05 })];
+    expect((await recalled(chance, { epoch })).queries.map(({ texts }) => texts.length)).toEqual([1]);
+    expect((await recalled(weak, { epoch })).queries.map(({ texts }) => texts.length)).toEqual([1, 2]);
+  });
+
   it("law 12 takes nothing along that nobody wrote: no memory, result, summary, warning or reply", async () => {
     const others = ["memory", "result", "summary", "warning", "instruction", "data"];
     const epoch = epochOf(...others.map((kind) => frame(kind, kind)), frame("message", "the blue house"));
