@@ -58,12 +58,16 @@ export function dollars(sum: number): string {
   return sum < 0 && Number(digits) > 0 ? `-$${digits}` : `$${digits}`;
 }
 
-/** `12 ms`, `3.4 s`, `2 min 5 s` */
+/** `12 ms`, `3.4 s`, `2 min 5 s`, `3 h 20 min`, `20 days 1 h` */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${number(milliseconds / 1_000)} s`;
   const seconds = Math.round(milliseconds / 1_000);
-  return `${number(Math.floor(seconds / 60))} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${number(Math.floor(hours / 24))} days ${hours % 24} h`;
 }
 
 /** The first characters of a version, enough for people to tell versions apart. */
