@@ -18,7 +18,7 @@ export interface BundleFailure {
 type Esbuild = typeof import("esbuild");
 
 /** How many problems of a handler are reported. */
-const TOLD = 5;
+const MOST_PROBLEMS = 5;
 
 /**
  * Bundles a module in TypeScript or JavaScript for the cage. Modules from outside the language, such as `node:fs`, are refused with the
@@ -103,13 +103,13 @@ function loadEsbuild(): Esbuild | undefined {
   }
 }
 
-/** `only`: of the modules that are not found, those. */
+/** `only`: which of the modules that are not found are reported. */
 function problemsIn(thrown: unknown, only?: (module: string) => boolean): readonly string[] {
   const all = thrown instanceof Error && "errors" in thrown && Array.isArray(thrown.errors) ? thrown.errors : [];
   const missing = (text: string): string | undefined => /^Could not resolve "(.+)"$/.exec(text)?.[1];
   const errors = only === undefined ? all : all.filter(({ text }) => only(missing(text) ?? ""));
   if (all.length === 0) return only ? [] : [thrown instanceof Error ? thrown.message : String(thrown)];
-  return errors.slice(0, TOLD).map(({ text, location }) => {
+  return errors.slice(0, MOST_PROBLEMS).map(({ text, location }) => {
     const place = location ? `${location.file}:${location.line}: ` : "";
     const module = missing(text);
     if (module === undefined) return `${place}${text}`;

@@ -6,16 +6,16 @@ export interface PoolOptions {
   readonly seats: number;
   /** Slices that may wait for a seat; more are refused as `busy`. Default: 1,000. */
   readonly waiting?: number;
-  /** Milliseconds of CPU time that a slice may use beyond its limit before its seat is ended. Default: 150. */
-  readonly beyond?: number;
 }
 
-/** Milliseconds of the clock between two looks at a slice that runs. */
-const LOOKS = 100;
-/** Milliseconds of wall-clock time after which a slice is ended even if its CPU time cannot be measured. */
-const MOST = 60_000;
-/** How much more CPU time a slice gets on its second try. */
-const MORE = 2;
+/** Milliseconds of CPU time that a slice may use beyond its limit, at which its VM interrupts it, before its seat is ended. */
+const BEYOND = 150;
+/** Milliseconds between two checks of a slice that runs. */
+const CHECK_EVERY = 100;
+/** Milliseconds of wall-clock time after which a slice is ended, whatever CPU time is measured. */
+const LONGEST = 60_000;
+/** A slice gets this many times its CPU time on its second try. */
+const SECOND_TRY = 2;
 
 /**
  * Runs slices, each on a separate seat. A slice that hangs in a way that its VM cannot interrupt is ended with its seat, and another seat
@@ -29,9 +29,9 @@ export class Pool {
   #seats = 0;
   #closed = false;
 
-  constructor(open: () => Promise<Seat>, { seats, waiting = 1_000, beyond = 150 }: PoolOptions) {
+  constructor(open: () => Promise<Seat>, { seats, waiting = 1_000 }: PoolOptions) {
     this.#open = open;
-    this.#options = { seats, waiting, beyond };
+    this.#options = { seats, waiting };
   }
 
   /** @throws Error if no seat can be opened, or one answers with something else than an outcome */
@@ -39,12 +39,12 @@ export class Pool {
     const first = await this.#once(task);
     if (first.kind !== "failed" || first.reason !== "cpu") return first;
     const { cpuMs } = task.limits;
-    const second = await this.#once({ ...task, limits: { ...task.limits, cpuMs: cpuMs * MORE } });
+    const second = await this.#once({ ...task, limits: { ...task.limits, cpuMs: cpuMs * SECOND_TRY } });
     if (second.kind !== "failed" || second.reason !== "cpu") return second;
     return { ...second, message: cpuSays(cpuMs) };
   }
 
-  /** Ends what does not run. What runs ends with its slice. */
+  /** Ends the free seats. The others end when their slice has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#free.splice(0).map((seat) => seat.end()));
@@ -54,7 +54,7 @@ export class Pool {
     if (this.#free.length === 0 && this.#seats >= this.#options.seats && this.#waiting.length >= this.#options.waiting)
       return failedOutcome("busy", "too many handlers wait already; try again later", 0);
     const seat = await this.#take();
-    const watch = watched(seat, task.limits.cpuMs + this.#options.beyond);
+    const watch = watched(seat, task.limits.cpuMs + BEYOND);
     let outcome: Outcome | undefined;
     try {
       outcome = await seat.run(task);
@@ -121,7 +121,10 @@ const failedOutcome = (reason: "cpu" | "memory" | "busy", message: string, cpuMs
   cpuMs,
 });
 
-/** Ends a seat whose slice uses more CPU time than it may. Time of the clock alone ends nothing but what cannot be measured. */
+/**
+ * Ends a seat whose slice uses more CPU time than it may. If that cannot be measured, wall-clock time counts; otherwise only a slice that runs
+ * for a minute is ended by it.
+ */
 function watched(seat: Seat, most: number) {
   const began = performance.now();
   const before = seat.used();
@@ -133,14 +136,14 @@ function watched(seat: Seat, most: number) {
     if (isOver) return;
     const time = performance.now() - began;
     const used = now === undefined ? time : now - was;
-    if (used <= most && time <= MOST) {
-      timer = setTimeout(look, LOOKS);
+    if (used <= most && time <= LONGEST) {
+      timer = setTimeout(look, CHECK_EVERY);
       return;
     }
     ended = used;
     await seat.end();
   };
-  timer = setTimeout(look, LOOKS);
+  timer = setTimeout(look, CHECK_EVERY);
   return {
     end: () => {
       isOver = true;

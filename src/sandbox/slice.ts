@@ -70,7 +70,7 @@ const PRELUDE = `(() => {
   };
 })()`;
 
-/** Thrown inside the host's functions: the guest is interrupted at its next step. */
+/** Why a slice is stopped by the host: the guest is interrupted at its next step. */
 type Stop = Exclude<Failure, "threw" | "busy" | "stuck">;
 
 interface SliceEnd {
@@ -131,11 +131,11 @@ interface SliceRun {
   stop: Stop | undefined;
 }
 
-/** Undefined: it has not come to its end. */
+/** Undefined: the handler still waits for something. */
 async function runIn(task: Task, run: SliceRun): Promise<SliceEnd | undefined> {
   const { limits } = task;
   let entered = cpu();
-  /** The first questions to the clock are the engine's own, for its chance. */
+  /** The engine reads the clock first to seed its random numbers: it gets the seed. */
   let clock = BigInt(task.seed) * 1_000n;
   const inside = <T>(work: () => T): T => {
     entered = cpu();

@@ -5,11 +5,11 @@ import type { Outcome, Task } from "./task.ts";
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
-/** What V8 may need around the VM, whose memory is not part of it. */
-const AROUND = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+/** Memory of V8 itself. The VM has its own limit, which is not part of this. */
+const V8_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
 
-/** Milliseconds within which a thread says how much CPU time it has used. */
-const TELLS = 1_000;
+/** Milliseconds to wait for a thread to say how much CPU time it has used. */
+const LONGEST_WAIT = 1_000;
 
 /** A thread of this program without its environment and arguments. It keeps no program alive while it has nothing to do. */
 export async function openThread(): Promise<Seat> {
@@ -19,7 +19,7 @@ export async function openThread(): Promise<Seat> {
     execArgv: [],
     stdout: true,
     stderr: true,
-    resourceLimits: AROUND,
+    resourceLimits: V8_LIMITS,
   });
   const answers = new Answers<Outcome>();
   worker.on("message", (answer: Outcome) => answers.give(answer));
@@ -42,7 +42,7 @@ export async function openThread(): Promise<Seat> {
     },
     used: async () => {
       const measured = worker.cpuUsage().catch(() => undefined);
-      const usage = await Promise.race([measured, wait(TELLS, undefined, { ref: false })]);
+      const usage = await Promise.race([measured, wait(LONGEST_WAIT, undefined, { ref: false })]);
       return usage && (usage.user + usage.system) / 1_000;
     },
     end: async () => void (await worker.terminate()),
