@@ -188,8 +188,8 @@ export function requestIn(ask: string): z.output<typeof ASKED>["request"] | { re
   return data?.request ?? { error: takes };
 }
 
-/** Errors that the author can act on. All others are internal, and are not shown in the cage. */
-const TOLD: Readonly<Record<string, string>> = {
+/** What a handler reads of errors that its author can act on. All others are internal, and are not shown in the cage. */
+const ERRORS_IN_CAGE: Readonly<Record<string, string>> = {
   rate_limited: "too many calls of `complete`; try again later",
   limit_reached: "a limit of calls or money is reached; try again later",
   spend_limit: "the limit of what may be spent is reached",
@@ -221,6 +221,6 @@ async function answerComplete(turn: RunningTurn, call: ModelCall, ask: string): 
   } catch (thrown) {
     turn.lease.signal.throwIfAborted();
     const error = asStrataError(thrown);
-    return { error: TOLD[isTooDear(error) ? "spend_limit" : error.code] ?? NO_ANSWER };
+    return { error: ERRORS_IN_CAGE[isTooDear(error) ? "spend_limit" : error.code] ?? NO_ANSWER };
   }
 }

@@ -37,7 +37,7 @@ export interface HandlerSlot {
   readonly to_id: string;
   /** As in the metadata; `reply` for its own replies, and `peer` for what it forwarded. */
   readonly kind: string;
-  /** Its place in the history. */
+  /** Its place among the newest 1,000. */
   readonly index: number;
   /** ISO 8601. */
   readonly time: string;

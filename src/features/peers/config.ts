@@ -32,7 +32,7 @@ const PEER = z.strictObject({
     .union([SHARES, LAST], "`none`, `summary`, `full`, `fork` or `{last: N}`")
     .optional()
     .describe(
-      "What of its conversation the asked agent is shown with each question: `none`, `summary` (which its own model writes), `{last: N}`, `full`, or `fork`: an agent that asks itself goes on from its own conversation, up to its last finished reply. Default: `none`.",
+      "How much of its conversation the asked agent sees with each question: `none`, `summary` (which its own model writes), `{last: N}`, `full`, or `fork`: an agent that asks itself goes on from its own conversation, up to its last finished reply. Default: `none`.",
     ),
   updates: z
     .boolean()
@@ -93,11 +93,11 @@ export type Edge = z.output<typeof STORED_PEERS>[number];
 const namesIn = (value: WrittenPeers): readonly string[] =>
   (value ?? []).map((one) => (typeof one === "string" ? one : one.name));
 
-/** What another agent of the file says under a key of this feature. It was read with that key's own form. */
+/** Another agent's value under a key of this feature, which was checked with that key's own form. */
 const readKey = <Form extends z.ZodType>({ agents }: KeyPlace, name: string, key: string, form: Form): z.output<Form> =>
   form.parse(Reflect.get(agents[name] ?? {}, key));
 
-/** What it takes. Errors are reported where it is declared. */
+/** The payload that an agent accepts. Errors are reported where it is declared. */
 function payloadAt(place: KeyPlace, name: string): Payload {
   const written = readKey(place, name, "payload", WRITTEN_PAYLOAD);
   return payloadOf(written, { ...place, refuse: () => undefined, checkSchema: () => undefined });

@@ -32,7 +32,7 @@ export function payloadIn({ content }: Pick<NewEvent, "content">): {
 export const peerOf = (tool: string): string => tool.slice(ASK.length);
 
 /**
- * That, as an answer in place of the model's: a peer is asked by its tool.
+ * What a handler returned, as an answer in place of the model's: a peer is asked by its tool.
  * @throws StrataError `invalid_input` for a peer that is not declared, or a payload that does not match
  */
 export async function peerAnswer(agent: Agent, output: HandlerOutput): Promise<StepAnswer> {

@@ -20,7 +20,7 @@ export const STORED_PAYLOAD = z
   .readonly();
 export type Payload = z.output<typeof STORED_PAYLOAD>;
 
-/** As of the events that programs send. */
+/** The form of a type's name, as in events that programs send. */
 const TYPE = /^[\p{L}_][\p{L}\p{N}_.:/-]{0,99}$/u;
 
 export const WRITTEN_PAYLOAD = z
@@ -40,7 +40,7 @@ export const WRITTEN_PAYLOAD = z
       .min(1)
       .optional()
       .describe(
-        "An XSD, relative to strata.yaml, of which `type` names the element. What of it a JSON Schema can say is shown to models; payloads are judged by both. Exactly one of `schema`, `file` and `xsd`.",
+        "An XSD file, relative to strata.yaml; `type` names its element. Models see what a JSON Schema can express of it; payloads are checked against both. Exactly one of `schema`, `file` and `xsd`.",
       ),
   })
   .optional()
@@ -80,11 +80,11 @@ function plainSchema(given: unknown, { issues }: z.core.$RefinementCtx): unknown
   return z.NEVER;
 }
 
-/** Functions, too: some libraries' schemas are. */
+/** Some libraries' schemas are functions. */
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   (typeof value === "object" && value !== null) || typeof value === "function";
 
-/** What an agent takes that says nothing of its payload. */
+/** What an agent accepts that declares no payload. */
 export const TEXT: Payload = {
   type: "Text",
   schema: {
@@ -95,7 +95,7 @@ export const TEXT: Payload = {
   },
 };
 
-/** What an agent takes, parsed. An error is reported, and a placeholder is returned that is never used. */
+/** The declared payload, parsed. An error is reported; the placeholder returned in that case is never used. */
 export function payloadOf(
   written: z.output<typeof WRITTEN_PAYLOAD>,
   { refuse, textOf, checkSchema }: Pick<KeyPlace, "refuse" | "textOf" | "checkSchema">,

@@ -1,4 +1,4 @@
-/** What a peer sees of its caller's conversation with a question: nothing, unless the edge says so. */
+/** How much of its caller's conversation a peer sees with a question: nothing, unless the edge says so. */
 import {
   canonicalJson,
   type EventPart,
