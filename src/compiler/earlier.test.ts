@@ -77,7 +77,7 @@ describe("what a cut leaves of the messages that it removes", () => {
     );
   });
 
-  it("keeps the end of a long reply where a few words answer it", () => {
+  it("keeps a question at the end of a long reply where a few words answer it, or else how the reply begins", () => {
     const text = left([
       asked(0, "Which one?"),
       answered(0, `${LONG}\nShall I take the blue one?`),
@@ -86,6 +86,25 @@ describe("what a cut leaves of the messages that it removes", () => {
     expect(text).toContain("|< 09:31 … Shall I take the blue one?\n|> 09:31 Yes, that one");
     expect(text).not.toContain("word after word");
     expect(left([asked(0, "Which?"), answered(0, LONG), asked(1, LONG)])).not.toContain("|<");
+    const told = `The blue one is lighter.\n${LONG}\nFeel free to ask more.`;
+    expect(left([asked(0, "Which?"), answered(0, told), asked(1, "I take it")])).toContain(
+      "|< 09:31 The blue one is lighter. …\n|> 09:31 I take it",
+    );
+  });
+
+  it.each([
+    ["words", LONG],
+    ["no space", "あ".repeat(600)],
+    ["characters of two units", `x${"𝒳".repeat(600)}`],
+  ])("keeps at most 200 characters of it: %s", (_, line) => {
+    for (const reply of [line, `${line}\nAnd then?`, `${line}?`]) {
+      const text = left([asked(0, "Which?"), answered(0, reply), asked(1, "Yes")]);
+      const kept = text.split("\n").find((one) => one.startsWith("|< ")) ?? "";
+      expect(kept.length).toBeGreaterThan(15);
+      expect(kept.length).toBeLessThanOrEqual("|< 09:31 … ".length + 200);
+      expect(kept.isWellFormed()).toBe(true);
+      expect(kept).toContain("…");
+    }
   });
 
   it("29.1 keeps a reply of 60 tokens whole, and nothing of a longer one", () => {
@@ -147,7 +166,7 @@ describe("what a cut leaves of the messages that it removes", () => {
           messages.filter(({ message }) => message.role === "user").map((_, n) => clean(untrusted(talk[n]?.[0] ?? ""))),
         );
         for (const one of said)
-          if (one.by === "agent") expect(one.text === "Yes." || one.text.startsWith("… ")).toBe(true);
+          if (one.by === "agent") expect(one.text === "Yes." || one.text.endsWith(" …")).toBe(true);
       }),
       { numRuns: 2_000 },
     );

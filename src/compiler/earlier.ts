@@ -1,4 +1,4 @@
-import { frame, frameEarlier } from "../guard/index.ts";
+import { frame, frameEarlier, truncateText } from "../guard/index.ts";
 import {
   type AssistantPart,
   type CountTokens,
@@ -24,13 +24,13 @@ import { ATTACHMENT_GONE, EARLIER, EARLIER_WITHOUT_OLDEST, isBeginning } from ".
 
 /** Replies of at most this many tokens stay whole: people write such short ones, assistants hardly ever. */
 const SHORT = 60;
-/** A message of at most this many tokens may mean nothing without the reply that it answers: the end of that stays with it. */
+/** A message of at most this many tokens may mean nothing without the reply that it answers: a line of that stays with it. */
 const ANSWER = 20;
 /** The tokens that a frame adds to a message of one text; and the characters that a line adds to its text. */
 const FRAME = 20;
 const LINE = 24;
-/** Characters of a long reply's end. */
-const END = 200;
+/** Characters that stay of this line. */
+const LINE_SHOWN = 200;
 /** The tokens that a provider adds to a message of one part. */
 const AROUND = 8;
 /** Above its room, the oldest are released until so much of it is taken, so that the next release is far away. */
@@ -144,7 +144,7 @@ function collectEntries(messages: readonly TranscriptMessage[], before: FramedAb
     asked = said.at(-1);
     for (const entry of said) {
       // Such as "Yes, that one": unclear without the reply before it.
-      if (reply !== "" && tokens <= ANSWER + FRAME) entries.push({ ...repliedTo(entry), text: replyEnding(reply) });
+      if (reply !== "" && tokens <= ANSWER + FRAME) entries.push({ ...repliedTo(entry), text: replyLine(reply) });
       reply = "";
       entries.push(entry);
     }
@@ -158,7 +158,7 @@ const repliedTo = ({ trust, proof, at }: Entry): Omit<Entry, "text"> => ({
   ...(proof && { proof }),
 });
 
-/** Whether a cut leaves nothing of a message, except perhaps its end: a long reply, a call, a result. */
+/** Whether a cut leaves nothing of a message, except perhaps a line: a long reply, a call, a result. */
 export const isLeftOut = ({ message, tokens }: TranscriptMessage): boolean =>
   message.role === "tool" || (message.role === "assistant" && (!isShortReply(tokens) || replyIn(message.parts) === ""));
 
@@ -196,8 +196,20 @@ function saidEntries(parts: readonly UserPart[], before: FramedAbove): readonly 
   return entries;
 }
 
-/** The end of a long reply, from a word on. */
-function replyEnding(reply: string): string {
-  const line = reply.split("\n").findLast((one) => one.trim() !== "") ?? "";
-  return `… ${line.length <= END ? line : line.slice(line.indexOf(" ", line.length - END) + 1)}`;
+/**
+ * The line of a long reply that a short answer needs most: the last one if it asks something, or else the first, which says what the reply
+ * is about. Of a longer line, its end or beginning, from word to word if it has spaces.
+ */
+function replyLine(reply: string): string {
+  const lines = reply.split("\n").filter((one) => one.trim() !== "");
+  const [first = ""] = lines;
+  const last = lines.at(-1) ?? "";
+  if (/[?？؟]/u.test(last)) {
+    const from = Math.max(last.length - LINE_SHOWN, 0);
+    const word = from === 0 ? 0 : last.indexOf(" ", from) + 1 || from;
+    return `… ${last.slice(word).replace(/^[\udc00-\udfff]/, "")}`;
+  }
+  const beginning = truncateText(first, LINE_SHOWN, "");
+  const space = beginning === first ? -1 : beginning.lastIndexOf(" ");
+  return `${space < 0 ? beginning : beginning.slice(0, space)} …`;
 }
