@@ -319,7 +319,8 @@ function settleRoom(
   const plan = cutPlan(epoch, room, compilation);
   const isDue = (): boolean => wasDue(epoch, room, compilation);
   const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early, isDue });
-  const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
+  const now = because === undefined ? start?.early : { cut: true, because };
+  const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, now) };
   if (because === undefined) return withLedger(planned, live, others, count);
   const plain = cuttable(compilation, count);
   const shown = sizedAnew(compilation, plain, live, count);

@@ -148,10 +148,10 @@ export function wasDue(epoch: Epoch, room: number, staying: Staying): boolean {
   return cutPlan({ ...epoch, transcript: before }, room, staying)?.due === true;
 }
 
-/** The ledger with the plan of the next cut, and why the transcript was just cut. */
-export function withPlan({ cutting: _, ...ledger }: Ledger, plan: CutPlan | undefined, because?: string): Ledger {
+/** The ledger with the plan of the next cut, and why the transcript was just cut, or could have been: a cut that is made is due no longer. */
+export function withPlan({ cutting: _, ...ledger }: Ledger, plan: CutPlan | undefined, now?: EarlyCut): Ledger {
   if (plan === undefined) return ledger;
   const { at, keep, each, due } = plan;
-  const said = { ...(due && { due }), ...(because !== undefined && { because }) };
+  const said = { ...(due && now?.cut !== true && { due }), ...(now && { because: now.because }) };
   return { ...ledger, cutting: { at, keep, each: Math.round(each), ...said } };
 }

@@ -50,6 +50,13 @@ describe("a conversation of which so much must stay", () => {
     expect(made(epochOf(20), keep).cutting).not.toHaveProperty("due");
   });
 
+  it("plans no further cut if the planned one is made a turn early", () => {
+    const early = { cut: true, because: "the provider's cache was cold, and a cut is due in 1 turn" };
+    const { cutting, now } = made(epochOf(...turns(43, 233)), keeping(5_000), { early });
+    expect(now).toMatchObject({ n: 2, reason: "cut" });
+    expect(cutting).toEqual({ at: 10_176, keep: 5_000, each: 233, because: early.because });
+  });
+
   it("is cut later where reads are cheaper, and where each turn says more", () => {
     const at = (each: number, shares: Partial<Keep>) =>
       made(epochOf(...turns(9, each)), keeping(2_000, shares)).cutting?.at;
