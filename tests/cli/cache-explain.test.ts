@@ -3,7 +3,8 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
-import { agentName, contactId, type ThreadId, untrusted } from "../../src/protocol/index.ts";
+import { TEXT_API } from "../../src/features/texts/index.ts";
+import { agentName, allow, contactId, layerId, type ThreadId, untrusted } from "../../src/protocol/index.ts";
 import { anthropicRules, type SeenRequest, seenOfBody, simulate } from "../../src/wire/index.ts";
 import { anthropicEvents, sendEvents, textEvents } from "../local-server.ts";
 import { jsonLines, place, provider, strata } from "./strata.ts";
@@ -33,7 +34,7 @@ interface Explained {
     readonly predicted: Taken;
     readonly billed?: Taken;
     readonly base?: { readonly gap: number };
-    readonly change?: { readonly section: string; readonly byte: number };
+    readonly change?: { readonly section: string; readonly byte: number; readonly edits?: readonly object[] };
     readonly causes: readonly { readonly cause: string; readonly tokens: number }[];
     readonly diagnosis?: { readonly found: string; readonly reason?: string };
     readonly confirmed?: boolean;
@@ -54,6 +55,8 @@ interface Talk {
   /** Whether it says anything about its cache. */
   readonly tells?: boolean;
   readonly model?: string;
+  /** The text that an operator gives its layer before a turn. */
+  readonly edits?: (turn: number) => string | undefined;
   /** Which request the provider refuses. */
   readonly refuses?: number;
   /** What it says about its cache if it is asked. */
@@ -113,7 +116,7 @@ function billing(
 }
 
 /** Holds a conversation and gives the folder and the thread. */
-async function talked({ rules, budgets, turns, gap = () => 45_000, model, ...rest }: Talk) {
+async function talked({ rules, budgets, turns, gap = () => 45_000, model, edits, ...rest }: Talk) {
   const cwd = place();
   const clock = { at: Date.UTC(2026, 0, 5, 9) };
   const { edit, env } = await provider(billing(clock, rest));
@@ -137,6 +140,13 @@ async function talked({ rules, budgets, turns, gap = () => 45_000, model, ...res
     for (let turn = 1; turn <= turns; turn++) {
       if (turn > 1) clock.at += gap(turn);
       app.setClock(clock.at);
+      const rewritten = edits?.(turn);
+      if (rewritten !== undefined)
+        await runtime.use(TEXT_API).editText(allow(operator, "operate"), agent, {
+          layer: layerId("rules"),
+          text: rewritten,
+          reason: untrusted("The prices have changed."),
+        });
       const text = untrusted(
         `Question number ${turn}: when does the train leave from Bern, and from where? `.repeat(5),
       );
@@ -171,6 +181,25 @@ const explain = async ({ cwd, env, thread }: { cwd: string; env: Record<string, 
 };
 
 describe("strata cache explain", () => {
+  it("29.7 names the layer whose edit was written anew, its version and who edited it, beside its price", async () => {
+    const talk = await talked({
+      rules: 4_000,
+      turns: 3,
+      edits: (turn) => (turn === 2 ? "1 2 3 4 5 ".repeat(390) : undefined),
+    });
+    const { out, json } = await explain(talk);
+    expect(out).toMatch(
+      /^2\.1 .* prefix edit, [\d,]+ tokens: begins in rules, block 1, byte \d+ \(version 1 by operator local:operator\)$/m,
+    );
+    expect(json.requests[1]?.change).toMatchObject({
+      section: "rules",
+      edits: [{ layer: "rules", version: 1, by: "operator", byId: "local:operator" }],
+    });
+    const cost = json.totals.causes.find(({ cause }) => cause === "prefix edit");
+    expect(cost).toMatchObject({ section: "rules" });
+    expect(cost?.dollars).toBeGreaterThan(0);
+  });
+
   it("shows prediction beside bill, the efficiency first, and what was saved where both agree", async () => {
     const talk = await talked({ rules: 4_000, turns: 8 });
     const { out, json, causes } = await explain(talk);

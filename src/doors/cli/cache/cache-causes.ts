@@ -16,6 +16,7 @@ import {
   isoSecond,
   type Ledger,
   type ModelRef,
+  type TextVersion,
   type ThreadId,
   type TurnId,
 } from "../../../protocol/index.ts";
@@ -41,6 +42,8 @@ export interface Change {
   readonly section: string;
   /** In the section, counted from 0. */
   readonly byte: number;
+  /** Of its layers that an edit changed, the version that is sent now and who wrote it. */
+  readonly edits?: readonly (Pick<TextVersion, "layer" | "by" | "byId"> & { readonly version: number })[];
 }
 
 /** What `strata cache explain` found. */
@@ -177,7 +180,12 @@ function whereOf({ cause, begins }: Caused, { base, change }: ExplainedRequest):
   if (!CHANGES.includes(cause)) return "";
   const section = printable(change?.section ?? begins.section);
   const byte = change === undefined ? "" : `, byte ${number(change.byte)}`;
-  return `: begins in ${section}, block ${number(begins.block + 1)}${byte}`;
+  const edits = change?.edits?.map(
+    ({ layer, version, by, byId }) =>
+      `${change.section === layer ? "" : `${layer}: `}version ${number(version)} by ${by}${byId === undefined ? "" : ` ${byId}`}`,
+  );
+  const who = edits === undefined || edits.length === 0 ? "" : ` (${printable(edits.join(", "))})`;
+  return `: begins in ${section}, block ${number(begins.block + 1)}${byte}${who}`;
 }
 
 const CAUSE_COLUMNS = [

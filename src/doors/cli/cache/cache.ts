@@ -9,7 +9,9 @@ import {
   type SeenRequest,
 } from "../../../app/entry/costs.ts";
 import type { App, TurnRecord } from "../../../app.ts";
+import { TEXT_API } from "../../../features/texts/index.ts";
 import {
+  layerId,
   type ModelRef,
   type Request,
   StrataError,
@@ -188,7 +190,24 @@ async function changeBetween(app: App, before: CachedRequest, now: CachedRequest
   const same = new Set(old?.holds.map(({ version }) => version));
   const changed = fresh.holds.filter(({ version }) => !same.has(version));
   const names = (changed.length > 0 ? changed : fresh.holds).map(({ name }) => name);
-  return { section: names.join(" + "), byte: sameBytes(old?.text ?? "", fresh.text) };
+  const edits = await editsOf(app, now, names);
+  const byte = sameBytes(old?.text ?? "", fresh.text);
+  return { section: names.join(" + "), byte, ...(edits.length > 0 && { edits }) };
+}
+
+/** Which version of these layers the request holds, and who wrote it; nothing of those that are as declared. */
+async function editsOf(
+  app: App,
+  { turn, record }: CachedRequest,
+  names: readonly string[],
+): Promise<NonNullable<Change["edits"]>> {
+  const edited = record.ledger.entries.filter(({ section, edited }) => names.includes(section) && edited !== undefined);
+  const found = edited.map(async ({ section, edited: n = 0 }) => {
+    const choice = { layer: layerId(section), before: n + 1, limit: 1 };
+    const versions = await app.runtime.use(TEXT_API).textVersions(app.operator, turn.scope.agent, choice);
+    return versions.map(({ layer, n: version, by, byId }) => ({ layer, version, by, ...(byId && { byId }) }));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** A text of a request, and what it holds. */
