@@ -45,7 +45,9 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
     expect(await refusal("Greting")).toEqual([404, expect.stringContaining("did you mean `Greeting`?")]);
     expect(await refusal("Order")).toEqual([
       404,
-      expect.stringContaining("accepted by seller and dealer: send it to one of them by name"),
+      expect.stringContaining(
+        "accepted by seller, dealer: send it to one of them by name, as a part of the type `payload`, with `strata message send --agent NAME --content` or POST /v1/agents/NAME/messages",
+      ),
     ]);
     expect(await refusal("Greeting", { nam: "Ada" })).toEqual([
       400,
@@ -93,7 +95,7 @@ describe("003.62 a payload without an agent goes to the one entry that takes its
     expect([sent.code, sent.err]).toEqual([0, ""]);
     expect(sent.out).toContain(" waits on thr_");
     const { code, err } = await run("Order");
-    expect([code, err]).toEqual([3, expect.stringContaining("accepted by seller and dealer")]);
+    expect([code, err]).toEqual([3, expect.stringContaining("accepted by seller, dealer")]);
   });
 
   it("from a program", async () => {

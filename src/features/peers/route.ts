@@ -23,32 +23,32 @@ export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
     const takers = entries.filter(({ type }) => type === payloadType);
     const [only] = takers;
     if (only !== undefined && takers.length === 1) return only.name;
-    const details = { payloadType };
     const type = JSON.stringify(payloadType);
-    if (only !== undefined) {
-      const names = takers.map(({ name }) => name).join(" and ");
-      throw NO_LISTENER.of(
-        `payloads of the type ${type} are accepted by ${names}: send it to one of them by name`,
-        details,
-      );
-    }
     // Contacts do not learn which agents there are.
     const next = role === "contact" ? "" : nextStep(payloadType, entries);
-    throw NO_LISTENER.of(`no agent under \`entry\` accepts payloads of the type ${type}${next}`, details);
+    const message =
+      only === undefined
+        ? `no agent under \`entry\` accepts payloads of the type ${type}${next}`
+        : `payloads of the type ${type} are accepted by ${listed(takers.map(({ name }) => name))}: ${TO_ONE}`;
+    throw NO_LISTENER.of(message, { payloadType });
   },
 });
 
-/** How many entries are named. */
+const TO_ONE =
+  "send it to one of them by name, as a part of the type `payload`, with `strata message send --agent NAME --content` or POST /v1/agents/NAME/messages";
+
+/** How many agents an error names. */
 const SHOWN = 20;
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, SHOWN).join(", ")}${names.length > SHOWN ? ", …" : ""}`;
 
 function nextStep(payloadType: string, entries: readonly { readonly name: string; readonly type: string }[]): string {
   if (entries.length === 0) return "; declare it as `payload` of an agent that `entry` names";
-  const near = didYouMean(
-    payloadType,
-    entries.map(({ type }) => type),
+  const types = entries.map(({ type }) => type);
+  return (
+    didYouMean(payloadType, types) ||
+    `; these are accepted: ${listed(entries.map(({ name, type }) => `${type} (${name})`))}`
   );
-  const shown = entries.slice(0, SHOWN).map(({ name, type }) => `${type} (${name})`);
-  return near || `; these are accepted: ${shown.join(", ")}${entries.length > SHOWN ? ", …" : ""}`;
 }
 
 export const payloadContent = (payloadType: string, payload: Json): NewEvent["content"] => [
