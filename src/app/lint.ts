@@ -177,7 +177,10 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: L
       ...(await textWarnings(agent)),
       ...modeWarnings(agent, count),
       ...claimWarnings(agent, declared.tools),
-      ...(await toolWarnings(agent, { store, tools: declared.tools, count, rates, length: subject.length })),
+      ...(await toolWarnings(agent, {
+        ...{ store, tools: declared.tools, count, rates, length: subject.length },
+        loadsTools: card.loadsTools === true,
+      })),
       ...fetchProblems(agent).map((one) => ({ agent: agent.name, ...one })),
       ...(await diskWarnings(agent, declared.projects, { count, folder: options.folder })),
     ],

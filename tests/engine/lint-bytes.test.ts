@@ -242,7 +242,7 @@ describe("what lint takes from the record", () => {
     await say(app, ann, "The last", ["Yes."]);
     const found = JSON.stringify(await said());
     expect(found).toMatch(
-      /no turn has called [\w, ]*memory_save[\w, ]* \(20 turns of 1 conversations were looked at\)/,
+      /no turn has called [\w, ]*memory_save[\w, ]* \(20 turns of 1 conversation were looked at\)/,
     );
     expect(found).toMatch(/under `defer` they take \d+ tokens out of each request/);
     expect(found).not.toContain("memory_search");
@@ -258,7 +258,7 @@ describe("what lint takes from the record", () => {
     const turns = await app.runtime.turns(app.operator, ann.id);
     expect(turns.at(-1)?.requests[0]?.ledger.epoch.cut).toBeGreaterThan(20);
     const found = JSON.stringify((await reported(folder))?.texts.filter(({ section }) => section === "tools"));
-    expect(found).toMatch(/no turn has called [\w, ]+ \(40 turns of 1 conversations were looked at\)/);
+    expect(found).toMatch(/no turn has called [\w, ]+ \(40 turns of 1 conversation were looked at\)/);
     expect(found).not.toContain("memory_search");
   });
 
@@ -280,6 +280,28 @@ describe("what lint takes from the record", () => {
     writeFileSync(file, yaml.replace("    recall: auto", `    defer: [${names}]\n    recall: auto`));
     // The list is accepted; what is missing is the operator's lock.
     await expect(reported(folder)).rejects.toMatchObject({ code: "lock_mismatch" });
+  });
+
+  it("29.6 says how many tokens `defer` takes out as requests then count them, with the tool that finds the others", async () => {
+    const folder = home();
+    const file = join(folder, "strata.yaml");
+    const app = await strata(folder);
+    const ann = await thread(app, "ann");
+    for (let n = 0; n < 20; n++) await say(app, ann, `Number ${n}`, ["Yes."]);
+    const before = await reported(folder);
+    const advice = before?.texts.find(({ message }) => message.includes("`defer`"))?.message ?? "";
+    const [, names, tokens] = /conversations call ([\w, ]+) \(.* take (\d+) tokens out/.exec(advice) ?? [];
+    const yaml = readFileSync(file, "utf8");
+    writeFileSync(file, yaml.replace("    recall: auto", `    defer: [${names}]\n    recall: auto`));
+    rmSync(join(folder, "strata.lock"));
+    const after = await reported(folder);
+    expect(Number(tokens)).toBe((before?.prefix ?? 0) - (after?.prefix ?? 0));
+    expect(after?.texts.some(({ message }) => message.includes("under `defer`"))).toBe(false);
+    // Where only a small tool is rarely called, the one that finds it costs more.
+    writeFileSync(file, yaml.replace(/tools: \[.*\]/, "tools: [list]").replace(/needs: \[.*\]/g, "needs: []"));
+    const small = await reported(folder);
+    const said = small?.texts.flatMap(({ section, message }) => (section === "tools" ? [message] : []));
+    expect(said).toEqual([expect.stringContaining("no turn has called list")]);
   });
 
   it.each(["anthropic:claude-sonnet-4-5", "anthropic:claude-sonnet-4"])(

@@ -1,6 +1,7 @@
 import { toolsOfKeys } from "../../agents/index.ts";
-import { number } from "../../print/index.ts";
-import type { Agent, CountTokens, ToolName } from "../../protocol/index.ts";
+import { countTools } from "../../compiler/index.ts";
+import { count as counted, number } from "../../print/index.ts";
+import { type Agent, type CountTokens, type ToolName, toolName } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { meantBy, type Toolset } from "../../turn/tools/index.ts";
 import type { Rates, ThreadLength } from "../../wire/index.ts";
@@ -21,12 +22,14 @@ interface ToolReview {
   readonly count: CountTokens;
   readonly rates: Rates;
   readonly length: ThreadLength;
+  /** Of the model's card. */
+  readonly loadsTools: boolean;
 }
 
 /** Tools that no turn has called, and those that few conversations have: what `defer` would save by the card's prices. */
 export async function toolWarnings(
   agent: Agent,
-  { store, tools, count, rates, length }: ToolReview,
+  { store, tools, count, rates, length, loadsTools }: ToolReview,
 ): Promise<readonly TextWarning[]> {
   const { turns, threads, called } = await callsOf(agent, store, tools);
   if (turns < LEAST_TURNS) return [];
@@ -35,13 +38,15 @@ export async function toolWarnings(
   // `defer` names only tools that stand under `tools`.
   const fixed = toolsOfKeys(AGENT_KEYS, agent);
   const rare = sent.filter(({ name }) => !fixed.includes(name) && (called.get(name) ?? 0) < RARE * threads);
-  const tokens = rare.reduce((sum, schema) => sum + count(JSON.stringify(schema)), 0);
+  const shown = (reader: Agent): number => countTools(tools.schemas(toolsWith(reader), { ...reader, loadsTools }), count);
+  const deferred = { ...agent, defer: [...(agent.defer ?? []), ...rare.map(({ name }) => name)] };
+  const tokens = rare.length === 0 ? 0 : shown(agent) - shown(deferred);
   const saved = Math.round(tokens * (rates.write + rates.read * (length.turns - 1)));
-  const looked = `${turns} turns of ${threads} conversations were looked at`;
+  const looked = `${counted(turns, "turn")} of ${counted(threads, "conversation")} were looked at`;
   const names = (of: typeof sent) => of.map(({ name }) => name).join(", ");
   const messages = [
     ...(never.length === 0 ? [] : [`no turn has called ${names(never)} (${looked}): take out what is not needed`]),
-    ...(rare.length === 0
+    ...(tokens <= 0
       ? []
       : [
           `fewer than a fifth of the conversations call ${names(rare)} (${looked}): under \`defer\` they take ${number(tokens)} tokens out of each request, which costs as much as ${number(saved)} uncached tokens in a conversation of ${number(length.turns)} turns, less what is found again`,
@@ -49,6 +54,11 @@ export async function toolWarnings(
   ];
   return messages.map((message) => ({ agent: agent.name, section: "tools", message }));
 }
+
+/** An agent's tools and those that come with its keys, such as the one that finds the deferred. */
+const toolsWith = (agent: Agent): readonly ToolName[] => [
+  ...new Set([...agent.tools, ...toolsOfKeys(AGENT_KEYS, agent).map(toolName)]),
+];
 
 /** How many of the newest conversations have called each tool, by the record: a cut takes calls out of a running conversation. */
 async function callsOf({ org, name }: Agent, store: Store, tools: Toolset) {
