@@ -241,9 +241,7 @@ describe("what lint takes from the record", () => {
     expect(await said()).toEqual([]);
     await say(app, ann, "The last", ["Yes."]);
     const found = JSON.stringify(await said());
-    expect(found).toMatch(
-      /no turn has called [\w, ]*memory_save[\w, ]* \(20 turns of 1 conversation were looked at\)/,
-    );
+    expect(found).toMatch(/no turn has called [\w, ]*memory_save[\w, ]* \(20 turns of 1 conversation were looked at\)/);
     expect(found).toMatch(/under `defer` they take \d+ tokens out of each request/);
     expect(found).not.toContain("memory_search");
   });

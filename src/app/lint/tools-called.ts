@@ -38,7 +38,8 @@ export async function toolWarnings(
   // `defer` names only tools that stand under `tools`.
   const fixed = toolsOfKeys(AGENT_KEYS, agent);
   const rare = sent.filter(({ name }) => !fixed.includes(name) && (called.get(name) ?? 0) < RARE * threads);
-  const shown = (reader: Agent): number => countTools(tools.schemas(toolsWith(reader), { ...reader, loadsTools }), count);
+  const shown = (reader: Agent): number =>
+    countTools(tools.schemas(toolsWith(reader), { ...reader, loadsTools }), count);
   const deferred = { ...agent, defer: [...(agent.defer ?? []), ...rare.map(({ name }) => name)] };
   const tokens = rare.length === 0 ? 0 : shown(agent) - shown(deferred);
   const saved = Math.round(tokens * (rates.write + rates.read * (length.turns - 1)));
