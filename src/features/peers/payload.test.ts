@@ -156,6 +156,24 @@ describe("003.14 a payload that an XSD declares", () => {
     await send(GOOD);
   });
 
+  it("accepts numbers that JSON writes with an exponent where the XSD wants a decimal", async () => {
+    const xsd = XSD.replace('"xs:boolean"/>', '"xs:decimal"/>').replace(
+      'type="xs:token" use="required"',
+      'type="xs:decimal"',
+    );
+    const { open, post } = await organism(load(xsd), {});
+    const thread = await open("shouter");
+    const { loud: _, ...rest } = GOOD;
+    for (const loud of [1e-7, -1.25e-10, 1e21, -1.5e21, 0, 12.5]) {
+      const payload = { ...rest, loud, "@id": loud };
+      await post(thread, { content: [{ type: "payload", payloadType: "Greeting", payload }] });
+    }
+    const wrong = { ...rest, loud: "1e-7", "@id": 1 };
+    await expect(
+      post(thread, { content: [{ type: "payload", payloadType: "Greeting", payload: wrong }] }),
+    ).rejects.toThrow("`loud` must be a number");
+  });
+
   it("cannot be held up by a pattern that takes for ever", async () => {
     const { open, post } = await organism(load(XSD.replace("[A-Z]{2}[0-9]{3}", "(a|aa)+b")), {});
     const thread = await open("shouter");

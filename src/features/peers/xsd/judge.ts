@@ -179,10 +179,10 @@ function ruleOf(node: XsdNode | undefined, message: string): string {
 /** A payload as XML, its fields in the order of the XSD. Names are of the XSD alone. */
 export function xmlOf({ root, namespace, node }: XsdTree, payload: JsonObject): string {
   const prefix = (isQualified: boolean): string => (namespace !== "" && isQualified ? "p:" : "");
-  const attribute = ({ name, isQualified }: XsdField, value: Json): string =>
-    ` ${prefix(isQualified)}${name.slice(1)}="${escaped(String(value))}"`;
+  const attribute = ({ name, isQualified, node: of }: XsdField, value: Json): string =>
+    ` ${prefix(isQualified)}${name.slice(1)}="${escaped(textOf(of, value))}"`;
   const element = (name: string, inner: XsdNode, value: Json, head = ""): string => {
-    if (inner.kind === "value") return `<${name}>${escaped(String(value))}</${name}>`;
+    if (inner.kind === "value") return `<${name}>${escaped(textOf(inner, value))}</${name}>`;
     const given = new Map(Object.entries(isJsonObject(value) ? value : {}));
     const all = inner.fields.flatMap((field) => {
       const one = given.get(field.name);
@@ -196,6 +196,18 @@ export function xmlOf({ root, namespace, node }: XsdTree, payload: JsonObject): 
   };
   const head = namespace === "" ? "" : ` xmlns:p="${escaped(namespace)}"`;
   return element(`${prefix(true)}${root}`, node, payload, head);
+}
+
+/** A value as text: a decimal has no exponent in XSD. */
+function textOf(node: XsdNode, value: Json): string {
+  const text = String(value);
+  const isFloat = node.kind === "value" && (node.type === "double" || node.type === "float");
+  const [, sign = "", whole = "", fraction = "", power] = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? [];
+  if (typeof value !== "number" || isFloat || power === undefined) return text;
+  const digits = `${whole}${fraction}`;
+  return Number(power) < 0
+    ? `${sign}0.${digits.padStart(digits.length - Number(power) - 1, "0")}`
+    : `${sign}${digits.padEnd(Number(power) + 1, "0")}`;
 }
 
 /** Also without what XML cannot hold. */
