@@ -1,7 +1,7 @@
-// Three agents that ask each other: a researcher, a critic that is code, and a writer, the only one that people reach. The writer asks for a fact, has itself write a
-// draft, which goes on from its own conversation, and has it judged; what it sends the critic first is not of the critic's type, and it is told why. A few lines
-// replace the models, so no key is needed.
-// In a project of your own, import from "strata".
+// Three agents that ask each other: a researcher, a critic that is code, and a writer, the only one that people can write to. The writer asks the researcher for a
+// fact, asks itself for a draft (a fork, which continues its own conversation), and asks the critic to judge it. Its first payload does not match the critic's type:
+// it is told why and tries again. Scripted answers replace the models, so no key is needed.
+// In your own project, import from "strata".
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ type Answer = string | { readonly ask: string; readonly payload: Readonly<Record
 const FACT = "The clipper Cutty Sark was built in 1869 at Dumbarton.";
 const DRAFT = "Built in 1869 at Dumbarton, the Cutty Sark carried tea.";
 
-/** What the writer does next, by how many answers it has read since the message. */
+/** The writer's next step, by the number of answers since the last message. */
 const STEPS: readonly Answer[] = [
   { ask: "researcher", payload: { about: "the Cutty Sark" } },
   { ask: "writer", payload: { text: "Write a draft of at most twelve words." } },
@@ -22,7 +22,7 @@ const STEPS: readonly Answer[] = [
   `Here it is: ${DRAFT}`,
 ];
 
-/** Which of them is asked stands in the system text, and what for in the last message of a user. */
+/** The system text says which agent is asked, and the last user message what for. */
 function answerTo(prompt: LanguageModelV4Prompt): Answer {
   const [system] = prompt;
   if (system?.role === "system" && system.content.includes("You are the researcher")) return FACT;
@@ -64,7 +64,7 @@ const data = mkdtempSync(join(tmpdir(), "strata-example-"));
 const app = await openApp({ folder: import.meta.dirname, data, env: process.env, model });
 const { runtime, operator } = app;
 
-/** A person writes to the only agent at the door. */
+/** A person writes to the only agent under `entry`. */
 async function say(text: string): Promise<void> {
   console.log(`ada: ${text}`);
   for await (const event of app.ask({ agent: "writer", contact: "ada", text })) {

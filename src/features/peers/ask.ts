@@ -90,7 +90,7 @@ export async function askPeer(
   });
 }
 
-/** Why the payload is not sent: it does not match, or did not too often. */
+/** Why the payload is not sent: it does not match, or too many before it did not. */
 async function findingIn(
   turn: RunningTurn,
   { name, payload: type }: Edge,

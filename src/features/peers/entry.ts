@@ -30,7 +30,7 @@ export async function admitOutside({ agent, events }: Outside): Promise<void> {
 
 async function admitPayload({ name, payload }: Agent, given: PayloadPart): Promise<void> {
   const { payloadType } = given;
-  // An agent that declares none also reads other types.
+  // An agent that declares no payload accepts all other types unchecked.
   const accepted = payload ?? (payloadType === TEXT.type ? TEXT : undefined);
   if (accepted === undefined) return;
   const { type } = accepted;

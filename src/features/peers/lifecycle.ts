@@ -142,7 +142,7 @@ export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "closed" | "warn
     const scope = { org: agent.org, agent: agent.name, contact: null };
     const except = closedChannels(parts);
     const found: Thread[] = [];
-    // The newest of them first: those before were warned, and are over.
+    // The most recently active of the idle ones first: those idle for longer were warned before.
     let after = { at: now - buffer.ttlHours * HOUR + 1, id: "" };
     for (let page = 0; page < PAGES && found.length < PAGE; page++) {
       const threads = await parts.store.threads(scope, PAGE, { except, after });
