@@ -296,6 +296,12 @@ describe("a thread's sums", () => {
     const would = prewarming(attribute(talk, anthropicRules()), anthropicRules());
     expect(would).toEqual({ starts: 2, tokens: cold, cost: cold * 0.1, unused: cold * 1.25 });
     expect(cold).toBeGreaterThan(1_000);
+    // Billed counts are rounded otherwise than ours: a token or two of them is no cold start.
+    const [first, second] = attribute(chat(2), anthropicRules());
+    const cause = second?.causes[0];
+    if (first === undefined || second === undefined || cause === undefined) throw new Error("two requests were sent");
+    const rounded = { ...second, causes: [{ ...cause, cause: "cold", tokens: 1 } as const] };
+    expect(prewarming([first, rounded], anthropicRules())).toMatchObject({ starts: 1 });
     expect(prewarming(attribute(talk, openaiRules()), openaiRules())).toBeUndefined();
     expect(prewarming([], anthropicRules())).toBeUndefined();
   });

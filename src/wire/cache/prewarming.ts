@@ -20,8 +20,9 @@ export function prewarming(
 ): Prewarming | undefined {
   if (kind !== "lookback" && kind !== "exact") return undefined;
   const written = requests.flatMap(({ base, causes, billed, predicted }) => {
-    const isCold = base === undefined || causes.some(({ cause }) => cause === "cold");
     const { write } = billed ?? predicted;
+    // A small part of what was written is only counted otherwise by the provider.
+    const isCold = base === undefined || causes.some(({ cause, tokens }) => cause === "cold" && 2 * tokens > write);
     return isCold && write > 0 ? [write] : [];
   });
   if (written.length === 0) return undefined;
