@@ -53,6 +53,12 @@ it("29.1 strata cache compare says what a thread would have cost with another `k
   expect(shown.out).toMatch(/^30,000 +20 +0 /m);
   const wrong = await strata(["cache", "compare", thread, "--keep", "much"], { cwd, env });
   expect(wrong).toMatchObject({ code: 2, out: "" });
+  // What strata.yaml would refuse is refused at the option, and without one there is nothing to compare with.
+  for (const keep of ["0", "10000001"])
+    expect((await strata(["cache", "compare", thread, "--keep", keep], { cwd, env })).err).toContain(
+      `option '--keep <tokens...>' argument '${keep}' is invalid. It must be a whole number, from 1 to 10000000.`,
+    );
+  expect((await strata(["cache", "compare", thread], { cwd, env })).err).toContain("required option '--keep");
   const nowhere = await strata(["cache", "compare", "thr_01jd8k3v5x9m2q7r4t6w8y0zab", "--keep", "1"], { cwd, env });
   expect(nowhere.err).toContain("there is no thread");
 });

@@ -38,8 +38,7 @@ export function declareCompare(cache: Command, context: Context): void {
     .requiredOption(
       "--keep <tokens...>",
       "how many tokens stay whole at a cut, one or several",
-      (text, all: number[]) => [...all, wholeNumber(0)(text)],
-      [],
+      (text, all: number[] = []) => [...all, wholeNumber(1, 10_000_000)(text)],
     )
     .addHelpText("after", "\nExample:\n  $ strata cache compare thr_01jd8k3v5x9m2q7r4t6w8y0zab --keep 2000 6000")
     .action((id: string, { keep }: { keep: readonly number[] }, command: Command) => {
