@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { openApp } from "../../src/app.ts";
 import { tokenCounter } from "../../src/models/index.ts";
+import { count as counted } from "../../src/print/index.ts";
 import { type CountTokens, type Request, untrusted } from "../../src/protocol/index.ts";
 import { type CacheRules, cardOf, rulesOf, simulate } from "../../src/wire/index.ts";
 import { ROOT } from "../files.ts";
@@ -137,23 +138,33 @@ function talksIn(data: string | undefined, kind = "assistant"): readonly Talk[] 
   const memories = linesOf(join(folder, "memories.jsonl"), MEMORY);
   const place = new Map(memories.map(({ id, seq }) => [id, seq]));
   const queries = linesOf(join(folder, "queries.jsonl"), QUERY);
-  return readdirSync(threads)
-    .filter((file) => file.endsWith(".jsonl"))
-    .sort()
-    .map((file) => {
-      const name = file.slice(0, -".jsonl".length);
-      const questions = queries
-        .filter(({ conv }) => conv === name)
-        .map((one) => ({ question: one.question, answers: one.relevant_audited.map((id) => place.get(id) ?? -1) }));
-      return { name, lines: linesOf(join(threads, file), LINE), questions };
-    });
+  const files = readdirSync(threads).filter((file) => file.endsWith(".jsonl"));
+  for (const { question, conv, relevant_audited: ids } of queries) {
+    const unknown = ids.find((id) => !place.has(id));
+    if (!files.includes(`${conv}.jsonl`))
+      throw new Error(`"${question}" is about ${conv}: ${threads} has no ${conv}.jsonl`);
+    if (unknown !== undefined)
+      throw new Error(`"${question}" is answered by ${unknown}: memories.jsonl has no such id`);
+  }
+  return files.sort().map((file) => {
+    const name = file.slice(0, -".jsonl".length);
+    const questions = queries
+      .filter(({ conv }) => conv === name)
+      .map((one) => ({ question: one.question, answers: one.relevant_audited.map((id) => place.get(id) ?? -1) }));
+    return { name, lines: linesOf(join(threads, file), LINE), questions };
+  });
 }
 
+/** @throws Error with the file and the line that cannot be read */
 function linesOf<T>(file: string, shape: z.ZodType<T>): readonly T[] {
-  return readFileSync(file, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => shape.parse(JSON.parse(line)));
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  return lines.map((line, i) => {
+    try {
+      return shape.parse(JSON.parse(line));
+    } catch (thrown) {
+      throw new Error(`${file}:${i + 1}: ${thrown instanceof z.ZodError ? z.prettifyError(thrown) : thrown}`);
+    }
+  });
 }
 
 async function measured(talk: Talk, setting: string, count: CountTokens): Promise<EvidenceRow> {
@@ -315,7 +326,7 @@ export function evidenceText(report: EvidenceReport): string {
     "transcript",
     "recall",
   ];
-  const talks = `${first?.talks ?? 0} conversations, input weighted by the prices of ${report.model} and the cache simulator`;
+  const talks = `${counted(first?.talks ?? 0, "conversation")}, input weighted by the prices of ${report.model} and the cache simulator`;
   const message =
     "Evidence: the mean share of answering messages that stand in the request, over all that had been said.";
   return `${talks}\n${message}\n\n${table(head, lines)}`;
