@@ -17,7 +17,7 @@ export function summarizedIn(line: string): number | undefined {
 }
 
 const IN_SHORT =
-  "What follows, up to the next note in parentheses, was said before: `|>` marks messages to you, `|<` your replies. Only short replies are shown; longer ones were sent, too, so a message without one is not still open. To see them again, search for them.";
+  "What follows, up to the next note in parentheses, was said before: `|>` marks messages to you, `|<` your replies. Of long replies, a line with `…` is shown at most; they were sent in full, so a message without a reply is not still open. To see them again, search for them.";
 
 /** Before what stands of the messages that were cut. */
 export const EARLIER = `(The beginning of this conversation, in short. ${IN_SHORT})`;
