@@ -6,6 +6,7 @@ import { z } from "zod";
 import { projectInCode } from "../../app/entry/agents.ts";
 import { agentName, type Json, type Request, untrusted } from "../../protocol/index.ts";
 import { asks, loadYaml, organism } from "./index.contract.ts";
+import { compileXsd } from "./xsd/compile-xsd.ts";
 
 const XSD = `<?xml version="1.0"?>
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:greet" targetNamespace="urn:greet">
@@ -172,6 +173,15 @@ describe("003.14 a payload that an XSD declares", () => {
     await expect(
       post(thread, { content: [{ type: "payload", payloadType: "Greeting", payload: wrong }] }),
     ).rejects.toThrow("`loud` must be a number");
+  });
+
+  it("is read again if it was not read in time", () => {
+    const late = XSD.replace("A greeting to be shouted.", "A greeting that comes late.");
+    expect(compileXsd(late, undefined, 1)).toEqual({
+      problem:
+        "the XSD could not be read within 0.001 seconds; make it simpler, or try again when the machine is less busy",
+    });
+    expect(compileXsd(late, undefined)).toMatchObject({ root: "Greeting" });
   });
 
   it("cannot be held up by a pattern that takes for ever", async () => {

@@ -31,32 +31,36 @@ export function xsdMissing(): string | undefined {
 }
 
 /**
- * Reads an XSD. Agents are loaded synchronously, but libxml2 can only be loaded asynchronously: so a worker thread does it, and this one
- * blocks until it has finished.
+ * Reads an XSD, in at most `slowest` milliseconds. Agents are loaded synchronously, but libxml2 can only be loaded asynchronously: so a
+ * worker thread does it, and this one blocks until it has finished.
  */
-export function compileXsd(xsd: string, type: string | undefined): CompiledXsd {
+export function compileXsd(xsd: string, type: string | undefined, slowest = SLOWEST): CompiledXsd {
   const missing = xsdMissing();
   if (missing !== undefined) return { problem: missing };
   const key = digestOf(JSON.stringify([xsd, type ?? null]));
   const before = known.get(key);
   if (before !== undefined) return before;
-  const compiled = inThread(xsd, type);
+  const compiled = inThread(xsd, type, slowest);
+  // The machine may have been busy: it is tried again the next time.
+  if (compiled === undefined)
+    return {
+      problem: `the XSD could not be read within ${slowest / 1_000} seconds; make it simpler, or try again when the machine is less busy`,
+    };
   if (known.size >= MOST_COMPILED) known.clear();
   known.set(key, compiled);
   return compiled;
 }
 
-function inThread(xsd: string, type: string | undefined): CompiledXsd {
+/** Undefined: it took too long. */
+function inThread(xsd: string, type: string | undefined, slowest: number): CompiledXsd | undefined {
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();
   const workerData = { xsd, flag, port: port2, ...(type !== undefined && { type }) };
   const worker = new Worker(PROGRAM, { workerData, transferList: [port2], env: {}, execArgv: [], stdout: true });
   try {
-    Atomics.wait(flag, 0, 0, SLOWEST);
+    Atomics.wait(flag, 0, 0, slowest);
     const message: unknown = receiveMessageOnPort(port1)?.message;
-    return message === undefined
-      ? { problem: `the XSD could not be read within ${SLOWEST / 1_000} seconds; make it simpler` }
-      : COMPILED.parse(message);
+    return message === undefined ? undefined : COMPILED.parse(message);
   } finally {
     port1.close();
     void worker.terminate();
