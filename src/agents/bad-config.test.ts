@@ -94,6 +94,7 @@ const FORMS: readonly Case[] = [
   ["a fraction", layer("id: a, rank: ▸1.5, text: x"), `${LAYER}.rank: 1.5 — expected a whole number`],
   ["a negative rank", layer("id: a, rank: ▸-1, text: x"), `${LAYER}.rank: -1 — expected at least 0`],
   ["a huge number", agentLine("budgets: {total: ▸1e999}"), `${AGENT}.budgets.total: Infinity — expected`],
+  ["an empty list", agentLine("▸defer: []"), `${AGENT}.defer: an empty list — expected at least one entry`],
   ["an empty value", agentLine("tools:▸"), `${AGENT}.tools: empty — expected a list`],
   [
     "an agent's name with a blank",

@@ -37,7 +37,7 @@ export function writePath(path: Path): string {
 export function show(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "empty";
-  if (Array.isArray(value)) return "a list";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object") return "a map";
   if (typeof value !== "string") return String(value);
   return visible(JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value));

@@ -103,7 +103,8 @@ function wanted(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `${issue.values.length > 1 ? "one of " : ""}${issue.values.map((one) => `\`${String(one)}\``).join(", ")}`;
     case "too_small":
-      if (issue.minimum === 1 && unit(issue.origin) !== "") return "something here";
+      if (issue.minimum === 1 && issue.origin === "string") return "something here";
+      if (issue.minimum === 1 && issue.origin === "array") return "at least one entry";
       return `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unit(issue.origin)}`;
     case "too_big":
       return `at most ${issue.maximum}${unit(issue.origin)}`;
