@@ -102,7 +102,8 @@ function inputOf({ layers, limit }: Work): Omit<CompileInput, "events" | "count"
     recall: "none",
     history: "transcript",
     mode: "full",
-    budgets: DEFAULT_BUDGETS,
+    // The other engines send as much of the history as there is room for.
+    budgets: { ...DEFAULT_BUDGETS, keep: limit },
   };
   return { agent, turn: turnAt(1_000_000), mode: "full", limit, tools: [], epoch: undefined, contents: new Map() };
 }

@@ -14,7 +14,7 @@ import type {
   TurnId,
 } from "../protocol/index.ts";
 import type { Summary } from "./cut.ts";
-import type { EarlyCut, Keep } from "./cut-plan.ts";
+import type { CacheRates, EarlyCut } from "./cut-plan.ts";
 
 /** Everything a turn's first request is made from. */
 export interface CompileInput {
@@ -43,22 +43,10 @@ export interface CompileInput {
   readonly renewal?: Renewal;
   /** The summary of the messages that a cut in this turn removes. If it does not fit, only their mark is sent. */
   readonly summary?: Summary;
-  /** What must stay of the transcript when it is cut. Default: it is cut only when it does not fit. */
-  readonly keep?: Keep;
   /** The decision on a cut that may be cheaper now than later. */
   readonly early?: EarlyCut;
-  /** Prices of the provider's cache, and whether it has expired. They decide how an edit reaches a running epoch. */
-  readonly rates?: EditRates;
+  /** Prices of the provider's cache. They decide when a transcript is cut, and how an edit reaches a running epoch. Default: Anthropic's. */
+  readonly rates?: CacheRates;
   /** True: the model's provider binds reasoning to everything sent before it, and rejects it after anything else. */
   readonly binds?: boolean;
-}
-
-/**
- * Price of a token that the provider reads from its cache and of one that it writes there, as shares of the input price. `cold`: the cache
- * has surely expired.
- */
-export interface EditRates {
-  readonly read: number;
-  readonly write: number;
-  readonly cold?: boolean;
 }

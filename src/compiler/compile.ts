@@ -18,7 +18,7 @@ import {
 } from "../protocol/index.ts";
 import type { CompileInput } from "./compile-input.ts";
 import { cutEpoch, cuttable, leastOf, reasonOf, total, transcriptWithoutReasoning } from "./cut.ts";
-import { cutPlan, type Keep, wasDue, whyCut, withPlan } from "./cut-plan.ts";
+import { cutPlan, type Keep, keepOf, wasDue, whyCut, withPlan } from "./cut-plan.ts";
 import { cachesIn, drafts, renderWithin, type Shares } from "./drafts.ts";
 import { isEarlier } from "./earlier.ts";
 import { NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
@@ -48,9 +48,8 @@ export interface Compilation {
   readonly taint: Trust;
   /** Tokens of the older transcript that stay even if it is cut. */
   readonly least: number;
-  /** What must stay of the older transcript when it is cut, and how many of its tokens may stay. */
+  /** What must stay of the older transcript when it is cut. Not set for a request outside of all conversations. */
   readonly keep?: Keep;
-  readonly history?: number;
   /** What the running epoch's prefix can be rendered from now. */
   readonly prefixNow?: PrefixNow;
   /** Whether reasoning from before a cut must not follow it. */
@@ -84,8 +83,7 @@ export function compile(input: CompileInput): Compilation {
     },
     taint: "platform",
     least: 0,
-    ...(input.keep && { keep: input.keep }),
-    ...(agent.budgets.history !== undefined && { history: agent.budgets.history }),
+    keep: keepOf(agent.budgets, limit, input.rates),
     ...(input.binds && { binds: true }),
     ...(prefixNow && { prefixNow: { input: prefixNow, changed: edits !== undefined } }),
   };
@@ -312,12 +310,12 @@ function settleRoom(
   start?: Pick<CompileInput, "summary" | "early" | "memory">,
 ): Compilation {
   const { limit } = compilation.ledger;
-  const { epoch } = compilation;
+  const { epoch, keep } = compilation;
   const taken = ({ prefixEntries }: Epoch) => [...prefixEntries, ...live].reduce((sum, entry) => sum + entry.tokens, 0);
   const others = taken(epoch);
   const room = limit - others;
-  const plan = cutPlan(epoch, room, compilation);
-  const isDue = (): boolean => wasDue(epoch, room, compilation);
+  const plan = cutPlan(epoch, room, keep);
+  const isDue = (): boolean => wasDue(epoch, room, keep);
   const because = whyCut(epoch, room, { plan, isStart: start !== undefined, early: start?.early, isDue });
   const now = because === undefined ? start?.early : { cut: true, because };
   const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, now) };
@@ -328,7 +326,7 @@ function settleRoom(
     withLedger({ ...made, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);
   const resized = withinClaim(compilation, shown, limit - taken(shown), count);
   if (resized !== undefined && resized !== plain) {
-    const ledger = withPlan(compilation.ledger, cutPlan(resized, limit - taken(resized), compilation));
+    const ledger = withPlan(compilation.ledger, cutPlan(resized, limit - taken(resized), keep));
     const reason = reasonOf(compilation) === "cut" ? "resized" : "refused";
     return begun({ ...resized, n: epoch.n + 1, reason }, { ...compilation, ledger });
   }
@@ -337,7 +335,7 @@ function settleRoom(
   const cutTo = (from: Epoch): Epoch | undefined => {
     const { frozen, rest } = apart(from);
     const left = limit - taken(from);
-    const cutting = { plan: cutPlan(from, left, compilation), count };
+    const cutting = { keep: cutPlan(from, left, keep)?.keep ?? 0, count };
     const cut = cutEpoch({ ...from, transcript: rest }, left, cutting, start?.summary);
     if (cut === undefined) return undefined;
     const reason = reasonOf(compilation);

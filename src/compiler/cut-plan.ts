@@ -1,12 +1,22 @@
-import type { Epoch, Ledger } from "../protocol/index.ts";
+import type { Agent, Epoch, Ledger } from "../protocol/index.ts";
 import { isLeftOut } from "./earlier.ts";
 import { transcriptSum } from "./tokens.ts";
 
-/** What must stay of a conversation when it is cut, in tokens; and the price of a token read from or written to the provider's cache. */
-export interface Keep {
-  readonly tokens: number;
+/** Price of a token that the provider reads from its cache and of one that it writes there, as shares of the input price. */
+export interface CacheRates {
   readonly read: number;
   readonly write: number;
+  /** The cache has surely expired. */
+  readonly cold?: boolean;
+  /** The provider has no cache: each request reads everything again. */
+  readonly uncached?: boolean;
+}
+
+export const USUAL_RATES: CacheRates = { read: 0.1, write: 1.25 };
+
+/** What must stay of a conversation when it is cut, in tokens, and the prices that a cut is weighed by. */
+export interface Keep extends Pick<CacheRates, "read" | "write"> {
+  readonly tokens: number;
   /**
    * Set if the agent does not say how much must stay: it is not cut before it has more tokens than this (`withResults` applies if it shows
    * results of tools), nor while a cut would remove too little to pay for what it writes. Default: it is cut wherever that costs least.
@@ -14,10 +24,13 @@ export interface Keep {
   readonly floor?: { readonly plain: number; readonly withResults: number };
 }
 
-/** How much of a conversation stays when it is cut: at least `keep`, at most `history` tokens. */
-export interface Staying {
-  readonly keep?: Keep;
-  readonly history?: number;
+/** For an agent that does not say how much must stay. Measured over talks of assistants, people and tools (`npm run bench -- evidence`). */
+const USUAL = { tokens: 600, floor: { plain: 8_000, withResults: 12_000 } };
+
+/** What an agent's conversations keep. One that says nothing keeps little whole, and is not cut early: what others wrote stays anyway. */
+export function keepOf({ keep }: Agent["budgets"], limit: number, { read, write } = USUAL_RATES): Keep {
+  if (keep !== undefined) return { tokens: keep, read, write };
+  return { ...USUAL, tokens: Math.min(USUAL.tokens, Math.floor(limit / 10)), read, write };
 }
 
 /** When a transcript is cut and how deeply, in tokens of its turns. */
@@ -28,29 +41,25 @@ export interface CutPlan {
   readonly keep: number;
   /** Tokens that each turn adds on average. */
   readonly each: number;
-  /** Whether the agent declares how much stays. */
-  readonly declared: boolean;
   /** Whether the next turn cuts it: one more turn of average length would be too much. */
   readonly due: boolean;
 }
 
-/** The share of the room that may be declared to stay: with more, the next cut would come too soon. */
-const MOST = 3 / 4;
+/** The share of the room that may stay: with more, the next cut would come too soon. */
+export const MOST_KEPT = 3 / 4;
 
 /** A cut pays if what it removes would cost more to read in so many turns than what stays costs to write once more. */
 const TURNS_TO_PAY = 25;
 
-/** When the transcript is to be cut; undefined if there is no turn in it. */
-export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying): CutPlan | undefined {
+/** When the transcript is to be cut; undefined if there is no turn in it, or if the request is not one of a conversation. */
+export function cutPlan(epoch: Epoch, room: number, keep: Keep | undefined): CutPlan | undefined {
   const { tokens: all, turns } = transcriptSum(epoch.transcript);
-  if (turns.count === 0) return undefined;
+  if (keep === undefined || turns.count === 0) return undefined;
   const { tokens } = turns;
   const each = tokens / turns.count;
-  if (keep === undefined)
-    return { at: room, keep: Math.min(staying(epoch, room), history ?? room), each, declared: false, due: false };
-  const stays = Math.min(keep.tokens, Math.max(Math.floor(room * MOST), 0));
+  const stays = Math.min(keep.tokens, Math.max(Math.floor(room * MOST_KEPT), 0));
   const at = Math.min(plannedSize(epoch, { stays, each, marks: all - tokens }, keep), room);
-  return { at, keep: stays, each, declared: true, due: tokens <= at && tokens + each > at };
+  return { at, keep: stays, each, due: tokens <= at && tokens + each > at };
 }
 
 interface Sizes {
@@ -83,31 +92,6 @@ function highWater(stays: number, each: number, { read, write }: Keep): number {
   return Math.round(stays + Math.sqrt((2 * each * stays * Math.max(write - read, 0)) / read));
 }
 
-/** Prices of a token that the provider reads from its cache and of one that it writes there, as shares of the input price. */
-const READ = 0.1;
-const WRITE = 1.25;
-
-/** A cut writes what stays to the cache again. This may add at most this share to what the turns until the next cut cost anyway. */
-const SURCHARGE = 0.02;
-
-/** Shares of the room that may stay, the largest first; even the smallest holds a few turns. */
-const SHARES = [1 / 2, 2 / 5, 1 / 3, 1 / 4, 1 / 5, 1 / 6];
-
-/**
- * Tokens of a transcript's room that stay after a cut: as much as the surcharge allows. With s new tokens per turn, m that stay and W when
- * it is cut again, the rewrite costs (w - r) s m / (W - m) per turn, and all the rest about r (P + (W + m) / 2) + w s.
- */
-function staying(epoch: Epoch, room: number): number {
-  const { turns } = transcriptSum(epoch.transcript);
-  const each = turns.tokens / Math.max(turns.count, 1);
-  const prefix = epoch.prefixEntries.reduce((sum, { tokens }) => sum + tokens, 0);
-  const isCheap = (share: number): boolean => {
-    const rewrite = ((WRITE - READ) * each * share) / (1 - share);
-    return rewrite <= SURCHARGE * (READ * (prefix + (room * (1 + share)) / 2) + WRITE * each);
-  };
-  return Math.floor(room * (SHARES.find(isCheap) ?? 1 / 6));
-}
-
 /** A cut that is made although it is not necessary yet, or is put off although it would cost little now; and why. */
 export interface EarlyCut {
   readonly cut: boolean;
@@ -132,8 +116,7 @@ export function whyCut(
   const { tokens, turns } = transcriptSum(transcript);
   if (tokens > room) return "there was no room for more";
   if (!isStart || plan === undefined) return undefined;
-  if (plan.declared && (turns.tokens > plan.at || isDue()))
-    return "from there on reading all of it costs more than a cut";
+  if (turns.tokens > plan.at || isDue()) return "from there on reading all of it costs more than a cut";
   return early?.cut ? early.because : undefined;
 }
 
@@ -141,11 +124,11 @@ export function whyCut(
  * Whether the newest turn said, when it began, that the next one would cut: what it sent last was not written to the provider's cache then,
  * so the cut is made even if it turned out shorter than expected.
  */
-export function wasDue(epoch: Epoch, room: number, staying: Staying): boolean {
+export function wasDue(epoch: Epoch, room: number, keep: Keep | undefined): boolean {
   const { transcript } = epoch;
   const newest = transcript.at(-1)?.turn;
   const before = transcript.slice(0, transcript.findLastIndex(({ turn }) => turn !== newest) + 1);
-  return cutPlan({ ...epoch, transcript: before }, room, staying)?.due === true;
+  return cutPlan({ ...epoch, transcript: before }, room, keep)?.due === true;
 }
 
 /** The ledger with the plan of the next cut, and why the transcript was just cut, or could have been: a cut that is made is due no longer. */

@@ -7,6 +7,7 @@ import {
   entryOf,
   event,
   inputOf,
+  keeping,
   messageOf,
   recount,
   reply,
@@ -43,11 +44,14 @@ describe("a transcript that no longer fits", () => {
   const limit = whole - 1;
   const made = compile(inputOf({ epoch, turn, limit }));
 
-  it("is cut in one step to at most half of its room, as far as the rewrite is cheap, in a new epoch with its reason", () => {
+  it("is cut in one step to the turns that must stay, and at most three quarters of its room, in a new epoch with its reason", () => {
     const room = limit - (made.ledger.tokens - sizeOf(made.epoch.transcript));
     expect(made.epoch).toMatchObject({ n: 2, reason: "cut" });
-    expect(sizeOf(made.epoch.transcript)).toBeLessThanOrEqual(room / 2);
-    expect(sizeOf(made.epoch.transcript)).toBeGreaterThan(room / 12);
+    expect(sizeOf(made.epoch.transcript)).toBeLessThanOrEqual((room * 3) / 4);
+    // Without a declaration, a tenth of what may be sent.
+    const whole = made.epoch.transcript.filter((one) => one.turn !== null);
+    expect(sizeOf(whole)).toBeGreaterThanOrEqual(Math.floor(limit / 10));
+    expect(sizeOf(whole.slice(4))).toBeLessThan(Math.floor(limit / 10));
     expect(made.opened).toEqual([made.epoch]);
     expect(made.ledger.epoch).toEqual({ n: 2, reason: "cut", opened: true, cut: made.epoch.cut });
   });
@@ -117,11 +121,15 @@ describe("a transcript that no longer fits", () => {
     expect(mark && textsOf(mark.message)[0]).toContain(`The first ${again.epoch.cut} messages`);
   });
 
-  it("keeps nothing of a turn that alone is more than half", () => {
-    const big = { ...epoch, transcript: [...epoch.transcript, reply("z".repeat(3 * whole), turnNumber(21))] };
-    const cut = compile(inputOf({ epoch: big, turn, limit }));
-    expect(cut.epoch.transcript.filter((one) => one.turn !== null)).toEqual([]);
-    expect(cut.epoch.cut).toBe(81);
+  it("keeps nothing of a turn that alone is more than three quarters of the room", () => {
+    const room = limit - (made.ledger.tokens - sizeOf(made.epoch.transcript));
+    const cutBefore = (share: number) => {
+      const last = reply("z".repeat(3 * Math.floor(room * share)), turnNumber(21));
+      return compile(inputOf({ epoch: { ...epoch, transcript: [...epoch.transcript, last] }, turn, limit })).epoch;
+    };
+    expect(cutBefore(0.76).transcript.filter((one) => one.turn !== null)).toEqual([]);
+    expect(cutBefore(0.76).cut).toBe(81);
+    expect(cutBefore(0.7).cut).toBe(80);
   });
 });
 
@@ -141,17 +149,14 @@ describe("a run whose calls are open", () => {
   const whole = compile(inputOf({ epoch, turn, results })).ledger.tokens;
   const least = compile(inputOf({ epoch: { ...before, transcript: tip, openRun: run }, turn, results })).ledger.tokens;
 
-  it.each([{}, { keep: { tokens: 60, read: 0.1, write: 1.25 } }])(
-    "law 1 is never cut, however little room there is: %j",
-    (how) => {
-      for (let limit = whole - 1; limit >= least + 60; limit -= Math.ceil((whole - least) / 7)) {
-        const made = compile(inputOf({ epoch, turn, results, limit, ...how }));
-        expect(made.epoch.cut).toBeGreaterThan(0);
-        expect(made.epoch.transcript.slice(-tip.length)).toEqual(tip);
-        expect(made.own[0]).toEqual(results[0]);
-      }
-    },
-  );
+  it.each([undefined, 1, 60, 9_000])("law 1 is never cut, however little room there is: keep %j", (keep) => {
+    for (let limit = whole - 1; limit >= least + 60; limit -= Math.ceil((whole - least) / 7)) {
+      const made = compile(inputOf({ epoch, turn, results, limit, agent: keeping(keep) }));
+      expect(made.epoch.cut).toBeGreaterThan(0);
+      expect(made.epoch.transcript.slice(-tip.length)).toEqual(tip);
+      expect(made.own[0]).toEqual(results[0]);
+    }
+  });
 
   it("stays as long as it is open, and is cut whole once it is over", () => {
     const { openRun: _, ...over } = epoch;
@@ -195,10 +200,12 @@ describe("the room of the mark", () => {
     expect(made.ledger.tokens).toBe(rest + markSize);
   });
 
-  it("is part of the half that stays", () => {
-    for (let room = markSize; room < sizeOf(epoch.transcript); room += 7) {
-      const made = compile(inputOf({ epoch, turn, limit: rest + room }));
-      expect(sizeOf(made.epoch.transcript)).toBeLessThanOrEqual(Math.max(markSize, room / 2));
-    }
+  it.each([undefined, 1, 9_000])("is part of the three quarters that may stay: keep %j", (keep) => {
+    for (const all of [epoch, epochOf(20)])
+      for (let room = markSize; room < sizeOf(all.transcript); room += 7) {
+        const made = compile(inputOf({ epoch: all, turn, limit: rest + room, agent: keeping(keep) }));
+        expect(made.epoch.cut).toBeGreaterThan(0);
+        expect(sizeOf(made.epoch.transcript)).toBeLessThanOrEqual(Math.max(markSize, (room * 3) / 4));
+      }
   });
 });

@@ -13,7 +13,7 @@ import {
   type Untrusted,
   withoutReasoning,
 } from "../protocol/index.ts";
-import type { CutPlan } from "./cut-plan.ts";
+import { MOST_KEPT } from "./cut-plan.ts";
 import { earlierMessages, isEarlier } from "./earlier.ts";
 import { saidAbove } from "./events.ts";
 import { countMessage, transcriptSum } from "./tokens.ts";
@@ -32,7 +32,8 @@ export interface Summary {
 
 /** How a cut is to be made. */
 interface Cutting {
-  readonly plan: CutPlan | undefined;
+  /** Tokens of the newest turns that stay whole. */
+  readonly keep: number;
   readonly count: CountTokens;
 }
 
@@ -56,9 +57,8 @@ interface Cut {
  * instead of sliding, so that the next cut is far away.
  */
 function cutTranscript(epoch: Epoch, room: number, cutting: Cutting): Cut {
-  const { plan, count } = cutting;
+  const { keep, count } = cutting;
   const turns = turnsOf(epoch);
-  const keep = plan?.keep ?? 0;
   const held = heldOf(epoch);
   let from = turns.length - (held.length > 0 ? 1 : 0);
   const old = oldSummary(epoch);
@@ -67,12 +67,10 @@ function cutTranscript(epoch: Epoch, room: number, cutting: Cutting): Cut {
   // The summary of an earlier cut stays, unless it alone is too much.
   const kept = withOld.tokens <= room / 2 ? old : undefined;
   const longest = kept === undefined ? cutNotice(most, count, { isKept: true, at: 0 }) : withOld;
-  // A declared size counts only the thread's own messages, and the turn that reaches it stays whole. Otherwise the mark is part of the
-  // size.
-  const [least, limit] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
-  for (let kept = total(held); from > 0 && kept < least; from--) {
+  // Only the thread's own messages count, and the turn that reaches the size stays whole.
+  for (let kept = total(held); from > 0 && kept < keep; from--) {
     kept += total(turns[from - 1] ?? []);
-    if (kept > limit) break;
+    if (kept > room * MOST_KEPT - longest.tokens) break;
   }
   return behind(epoch, turns.slice(0, from).flat().length, { room, ...cutting, ...(kept && { summary: kept }) });
 }
@@ -126,12 +124,13 @@ export function withEarlierIn(epoch: Epoch, room: number, growth: number, count:
 /** The share of the room that what earlier cuts left may take. */
 const MOST_EARLIER = 2 / 3;
 
-interface Behind extends Cutting {
+interface Behind {
+  readonly count: CountTokens;
   readonly room: number;
   readonly summary?: StandingSummary;
 }
 
-function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behind): Cut {
+function behind(epoch: Epoch, gone: number, { room, count, summary }: Behind): Cut {
   const own = turnsOf(epoch).flat();
   const least = Math.min(gone, own.length - heldOf(epoch).length);
   const cut = epoch.cut + least;
@@ -141,8 +140,8 @@ function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behi
   const gap = epoch.transcript.length - rest.length;
   const marked = { ...dayBefore(epoch.transcript.slice(0, gap), rest), ...(summary && { summary }) };
   const beside = total(rest) + cutNotice(cut, count, { isKept: true, ...marked }).tokens;
-  const free = (plan?.declared ? (room * 3) / 4 : room / 2) - beside;
-  const earlier = earlierMessages(epoch, own.slice(0, least), Math.min(free, room * MOST_EARLIER), count);
+  const free = Math.min(room * MOST_KEPT - beside, room * MOST_EARLIER);
+  const earlier = earlierMessages(epoch, own.slice(0, least), free, count);
   const isKept = earlier.length > 0;
   return { transcript: [...earlier, cutNotice(cut, count, { isKept, ...marked }), ...rest], cut };
 }

@@ -9,6 +9,7 @@ import {
   bytes3,
   event,
   inputOf,
+  keeping,
   recount,
   reply,
   request,
@@ -176,9 +177,8 @@ describe("what a cut leaves of the messages that it removes", () => {
     const turns = Array.from({ length: 60 }, (_, n) => [asked(n, `Number ${n}: ${LONG}`), answered(n, "Aye.")]).flat();
     const { epoch } = compile(inputOf());
     const before: Epoch = { ...epoch, transcript: turns };
-    const keep = { tokens: 300, read: 0.1, write: 1.25 };
     const made = (limit: number) => {
-      const compiled = compile(inputOf({ epoch: before, turn: turnNumber(90), limit, keep }));
+      const compiled = compile(inputOf({ epoch: before, turn: turnNumber(90), limit, agent: keeping(300) }));
       expect(compiled.epoch.cut).toBeGreaterThan(100);
       const room = limit - (compiled.ledger.tokens - sum(compiled.epoch.transcript));
       const words = compiled.epoch.transcript.filter(isEarlier);

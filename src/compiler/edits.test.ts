@@ -128,6 +128,9 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
 
     const cold = next(long(begun().epoch, 4_000), edited, { rates: { read: 0.1, write: 1.25, cold: true } });
     expect(cold.ledger.edits).toMatchObject({ way: "epoch", because: "the provider's cache was cold" });
+    const uncached = next(long(begun().epoch, 4_000), edited, { rates: { read: 0.1, write: 1.25, uncached: true } });
+    expect(uncached.ledger.edits).toMatchObject({ way: "epoch", because: expect.stringContaining("costs less") });
+    expect(next(long(begun().epoch, 4_000), edited).ledger.edits).toMatchObject({ way: "told" });
     const full = next(long(begun().epoch, 7_600), edited);
     expect(full.ledger.edits).toMatchObject({ way: "epoch", because: "there was no room to tell it" });
   });

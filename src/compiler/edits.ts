@@ -10,8 +10,9 @@ import {
   type TextPart,
   trusted,
 } from "../protocol/index.ts";
-import type { CompileInput, EditRates } from "./compile-input.ts";
+import type { CompileInput } from "./compile-input.ts";
 import { transcriptWithoutReasoning } from "./cut.ts";
+import { USUAL_RATES } from "./cut-plan.ts";
 import { contentOf } from "./drafts.ts";
 import { begunAnew } from "./frozen.ts";
 import { type Draft, draft, trustOf } from "./layers.ts";
@@ -21,8 +22,6 @@ import { sizeWhileRunning } from "./sizing.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 import { NOTHING_NOW, replacesAbove } from "./wording.ts";
-
-const USUAL: EditRates = { read: 0.1, write: 1.25 };
 
 /** A prefix with its entries of the ledger. */
 export type Folded = Pick<Epoch, "prefix" | "prefixEntries">;
@@ -224,9 +223,10 @@ const MOST = 3 / 4;
 function cheaper(
   epoch: Epoch,
   { pendingEdits, layers }: Changes,
-  { limit, rates = USUAL }: CompileInput,
+  { limit, rates = USUAL_RATES }: CompileInput,
 ): Omit<NonNullable<Ledger["edits"]>, "layers"> {
-  const { read, write, cold } = rates;
+  const { cold, uncached } = rates;
+  const { read, write } = uncached ? { read: 1, write: 1 } : rates;
   const transcript = transcriptSum(epoch.transcript).tokens;
   const entries = epoch.prefixEntries;
   const sum = (of: readonly LedgerEntry[]): number => of.reduce((all, { tokens }) => all + tokens, 0);

@@ -4,9 +4,9 @@
  * know providers, stores or how its input was gathered.
  */
 export { type Compilation, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
-export type { CompileInput, EditRates } from "./compile-input.ts";
+export type { CompileInput } from "./compile-input.ts";
 export { type Summary, summarizedBy } from "./cut.ts";
-export type { EarlyCut, Keep } from "./cut-plan.ts";
+export type { EarlyCut } from "./cut-plan.ts";
 export { isEarlier } from "./earlier.ts";
 export { frameResult, type Keeping, saidAbove, wholeMessage } from "./events.ts";
 export { leastOfLayer } from "./layers.ts";

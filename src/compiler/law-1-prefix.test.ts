@@ -18,7 +18,15 @@ import {
   trusted,
 } from "../protocol/index.ts";
 import { type Compilation, type CompileInput, compile, extend, roomLeft } from "./index.ts";
-import { longText, operatorText, randomContents, randomEvents, randomLayers, randomRound } from "./random.contract.ts";
+import {
+  longText,
+  operatorText,
+  randomContents,
+  randomEvents,
+  randomKeep,
+  randomLayers,
+  randomRound,
+} from "./random.contract.ts";
 import {
   agentOf,
   answeredWith,
@@ -29,6 +37,7 @@ import {
   immutable,
   inputOf,
   item,
+  keeping,
   memoryNumber,
   recall,
   recount,
@@ -49,6 +58,7 @@ interface TurnPlan {
   readonly rounds: readonly (readonly ReturnType<typeof reply>[])[];
   readonly answer: string;
   readonly restart: boolean;
+  readonly keep: number | undefined;
   readonly limit: number;
 }
 
@@ -72,12 +82,14 @@ interface Gathered {
 
 const turnPlan = (n: number, { contents, limit }: Gathered): fc.Arbitrary<TurnPlan> =>
   fc.record({
+    keep: randomKeep.map(({ keep }) => keep),
     input: fc.record({
       events: randomEvents(longText),
       contents,
       tools: someTools,
       mode: fc.constantFrom(...MODES),
       memory: savedNow,
+      rates: randomKeep.map(({ rates }) => rates),
     }),
     edit: fc.option(operatorText, { nil: undefined }),
     rounds: fc
@@ -149,7 +161,8 @@ function live(layers: readonly Layer[], turns: readonly TurnPlan[], tail: TailPl
   turns.forEach((plan, i) => {
     const turn = turnNumber(i + 1);
     const edited = layers.map((one): Layer => (plan.edit === undefined ? one : edit(one, plan.edit)));
-    const input = inputOf({ ...plan.input, agent: agentOf(...edited), turn, epoch, limit: plan.limit, tail });
+    const agent = keeping(plan.keep, agentOf(...edited));
+    const input = inputOf({ ...plan.input, agent, turn, epoch, limit: plan.limit, tail });
     const own: Compilation[] = [];
     try {
       let made = compile(input);

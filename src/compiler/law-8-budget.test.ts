@@ -15,6 +15,7 @@ import {
   longText,
   randomContents,
   randomEvents,
+  randomKeep,
   randomLayers,
   randomRound,
   randomTranscript,
@@ -24,6 +25,7 @@ import {
   bytes3,
   entryOf,
   inputOf,
+  keeping,
   layer,
   messageOf,
   recount,
@@ -50,6 +52,7 @@ const anyTurn = fc.record({
   rounds: fc.array(randomRound(turn, "now"), { maxLength: 3 }),
   mode: fc.constantFrom(...MODES),
   percent: fc.integer({ min: 1, max: 110 }),
+  kept: randomKeep,
 });
 type AnyTurn = typeof anyTurn extends fc.Arbitrary<infer T> ? T : never;
 
@@ -62,9 +65,10 @@ const sized = (messages: readonly TranscriptMessage[], count: CountTokens) =>
 
 /** Every request of the turn until its end or until the budget is refused. */
 function requestsOf(plan: AnyTurn, count: CountTokens): { made: Compilation[]; refused?: StrataError } {
-  const { layered, transcript, rounds, percent, ...rest } = plan;
+  const { layered, transcript, rounds, percent, kept, ...rest } = plan;
   const [layers, contents] = layered;
-  const whole = inputOf({ ...rest, agent: agentOf(...layers), contents, turn, count, limit: 10_000_000 });
+  const agent = keeping(kept.keep, agentOf(...layers));
+  const whole = inputOf({ ...rest, rates: kept.rates, agent, contents, turn, count, limit: 10_000_000 });
   const first = compile(whole);
   const epoch = transcript && { ...first.epoch, transcript: sized(transcript, count) };
   const wanted = first.ledger.tokens + tokensOf(epoch?.transcript ?? []);
@@ -178,7 +182,7 @@ describe("law 8", () => {
   it("law 8: wherever a transcript is cut, every call keeps its result and every result its call", () => {
     const turns = fc.array(fc.array(fc.nat(300), { maxLength: 3 }), { minLength: 2, maxLength: 12 });
     fc.assert(
-      fc.property(turns, fc.integer({ min: 5, max: 95 }), (all, percent) => {
+      fc.property(turns, fc.integer({ min: 5, max: 95 }), randomKeep, (all, percent, { keep, rates }) => {
         const transcript = all.flatMap((sizes, i) => {
           const old = turnNumber(1_000 + i);
           const rounds = sizes.flatMap((size, n) => toolRound(old, ["x".repeat(size), "y"], `c${i}-${n}`));
@@ -186,7 +190,7 @@ describe("law 8", () => {
         });
         const { epoch, ledger } = compile(inputOf());
         const limit = ledger.tokens + 60 + Math.ceil((tokensOf(transcript) * percent) / 100);
-        const made = compile(inputOf({ epoch: { ...epoch, transcript }, limit }));
+        const made = compile(inputOf({ epoch: { ...epoch, transcript }, limit, rates, agent: keeping(keep) }));
         expectPairs(request(made).messages);
         expect(made.ledger.tokens).toBeLessThanOrEqual(limit);
       }),

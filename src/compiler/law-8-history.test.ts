@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Agent, Epoch, Layer } from "../protocol/index.ts";
 import { type Compilation, compile } from "./index.ts";
+import { randomKeep } from "./random.contract.ts";
 import {
   agentOf,
   bytes3,
@@ -9,6 +10,7 @@ import {
   event,
   immutable,
   inputOf,
+  keeping,
   layer,
   recount,
   reply,
@@ -46,6 +48,7 @@ const talk = fc.record({
   system: fc.option(fc.integer({ min: 200, max: 4_000 }), { nil: undefined }),
   history: fc.integer({ min: 300, max: 3_000 }),
   limit: fc.integer({ min: 2_500, max: 9_000 }),
+  kept: randomKeep,
   /** Tokens of each message: together with its reply never more than a fifth of the limit. */
   sizes: fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 8, maxLength: 24 }),
 });
@@ -58,11 +61,11 @@ interface Step {
 }
 
 /** A conversation of these messages, each answered in a few words. */
-function talked({ layers, limit, sizes, ...budgets }: Talk): {
+function talked({ layers, limit, sizes, kept, ...budgets }: Talk): {
   readonly agent: Agent;
   readonly steps: readonly Step[];
 } {
-  const plain = agentOf(...layers);
+  const plain = keeping(kept.keep, agentOf(...layers));
   const { system, history } = budgets;
   const agent = { ...plain, budgets: { ...plain.budgets, history, ...(system !== undefined && { system }) } };
   const steps: Step[] = [];
@@ -70,7 +73,7 @@ function talked({ layers, limit, sizes, ...budgets }: Talk): {
   for (const [i, size] of sizes.entries()) {
     const turn = turnNumber(i + 1);
     const events = [event(words(Math.ceil((size * limit) / 1_000)))];
-    const made = unlessTooSmall(() => compile(inputOf({ agent, limit, turn, epoch, events })));
+    const made = unlessTooSmall(() => compile(inputOf({ agent, limit, turn, epoch, events, rates: kept.rates })));
     if (made === undefined) break;
     expect(recount(request(made), bytes3)).toBeLessThanOrEqual(limit);
     steps.push({ before: epoch, made });
@@ -78,6 +81,9 @@ function talked({ layers, limit, sizes, ...budgets }: Talk): {
   }
   return { agent, steps };
 }
+
+/** Whether the conversation was cut because it had no room, and not because reading it would have cost more than a cut. */
+const lacksRoom = ({ ledger }: Compilation): boolean => ledger.cutting?.because === "there was no room for more";
 
 const tokensOfTurns = ({ transcript }: Epoch): number =>
   transcript.reduce((sum, { tokens, turn }) => sum + (turn === null ? 0 : tokens), 0);
@@ -99,7 +105,7 @@ function withinBudgets({ layers, budgets: { system } }: Agent, { prefixEntries }
 }
 
 describe("law 8: the conversation's budget", () => {
-  it("law 8: a conversation within `history` is cut only where the layers have given way to their budgets", () => {
+  it("law 8: a conversation within `history` is cut for want of room only where the layers have given way to their budgets", () => {
     const seen = { cuts: 0, early: 0, resized: 0, narrow: 0 };
     fc.assert(
       fc.property(talk, (plan) => {
@@ -110,7 +116,7 @@ describe("law 8: the conversation's budget", () => {
           if (made.epoch.prefixEntries.some(({ fate }) => fate === "truncated" || fate === "dropped")) seen.narrow++;
           if (before === undefined || made.epoch.cut === before.cut) continue;
           seen.cuts++;
-          if (tokensOfTurns(before) > claim) continue;
+          if (tokensOfTurns(before) > claim || !lacksRoom(made)) continue;
           seen.early++;
           expect(systemOf(made.epoch)).toBeLessThanOrEqual(withinBudgets(agent, made.epoch));
         }
@@ -120,7 +126,7 @@ describe("law 8: the conversation's budget", () => {
     for (const what of ["cuts", "early", "narrow"] as const) expect(seen[what], what).toBeGreaterThan(10);
   });
 
-  it("law 8: where the budgets leave `history` its room, no conversation within it is ever cut", () => {
+  it("law 8: where the budgets leave `history` its room, no conversation within it is ever cut for want of room", () => {
     let held = 0;
     fc.assert(
       fc.property(talk, (plan) => {
@@ -132,6 +138,7 @@ describe("law 8: the conversation's budget", () => {
           const said = own.reduce((sum, { tokens }) => sum + tokens, 0);
           // A margin for calls stays free as well.
           if (withinBudgets(agent, epoch) + said + claim > plan.limit * (1 - 2 / 32)) continue;
+          if (epoch.cut > before.cut && !lacksRoom(made)) continue;
           held++;
           expect(epoch.cut).toBe(before.cut);
         }

@@ -122,6 +122,12 @@ export const randomLive: fc.Arbitrary<LayerContent> = fc.oneof(
   fc.constant<LayerContent>({ kind: "empty", because: "the source was late" }),
 );
 
+/** How much an agent declares to keep at a cut, if it does, and the prices of the provider's cache. */
+export const randomKeep = fc.record({
+  keep: fc.option(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 6_000 })), { nil: undefined }),
+  rates: fc.record({ read: fc.constantFrom(0, 0.05, 0.1, 0.5), write: fc.constantFrom(1, 1.25, 2) }),
+});
+
 const appearance = fc.constantFrom("whole", "line", "absent" as const);
 
 /** Any layers: unsorted, with equal ranks, of every scope, some cuttable, some not. Live ones are in the tail. */

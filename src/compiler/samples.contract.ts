@@ -113,6 +113,12 @@ export const agentOf = (...layers: readonly Layer[]): Agent => ({
   budgets: DEFAULT_BUDGETS,
 });
 
+/** An agent that declares how many tokens of a conversation stay. */
+export const keeping = (keep: number | undefined, agent: Agent = inputOf().agent): Agent => ({
+  ...agent,
+  budgets: { ...agent.budgets, ...(keep !== undefined && { keep }) },
+});
+
 export const tool = (name: string, changes: Partial<ToolSchema> = {}): ToolSchema => ({
   name: toolName(name),
   description: `Does ${name}.`,

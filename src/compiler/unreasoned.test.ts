@@ -9,6 +9,7 @@ import {
   contentsOf,
   immutable,
   inputOf,
+  keeping,
   messageOf,
   recount,
   reply,
@@ -105,9 +106,7 @@ describe("a cut on a model that binds its reasoning", () => {
   const whole = compile(inputOf(next)).ledger.tokens;
 
   it("takes no words away where the reasoning was all that was too much", () => {
-    const cut = compile(
-      inputOf({ ...next, limit: whole - 1, binds: true, keep: { tokens: whole, read: 1, write: 1 } }),
-    );
+    const cut = compile(inputOf({ ...next, limit: whole - 1, binds: true, agent: keeping(whole, WITH_CLOCK.agent) }));
     expect(cut.epoch).toMatchObject({ n: 2, reason: "cut", cut: 0 });
     expect(sentBeforeTail(cut)).not.toMatch(/reasoning|not shown any more/);
     expect(cut.epoch.transcript).toHaveLength(epoch.transcript.length);

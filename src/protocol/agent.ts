@@ -12,9 +12,9 @@ export interface Budgets {
   readonly total: number;
   /** Kept free for the reply. */
   readonly reply: number;
-  /** When the conversation is cut, at least this many tokens of it stay. If omitted: as many as are cheap to write again. */
+  /** When the conversation is cut, at least this many tokens of it stay. If omitted: 600, and it is not cut early. */
   readonly keep?: number;
-  /** When it is cut, at most this many tokens of it stay. Left out: a sixth to a half of the room. */
+  /** The conversation claims this many tokens. If omitted: none at first, and a quarter of what may be sent once there is no room. */
   readonly history?: number;
   /** The prefix without its tools, if not everything fits. Left out: as much as leaves room for the rest. */
   readonly system?: number;

@@ -33,7 +33,7 @@ import {
 } from "../sources/index.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
 import { IN_TURN, limitsOf, outOfState } from "./run-tool.ts";
-import { inWindow, keepOf, limitOf } from "./setup.ts";
+import { inWindow, limitOf } from "./setup.ts";
 import type { FoundThread, FrozenBlock, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
 
@@ -260,8 +260,7 @@ async function compileWith(
     contents,
     count,
     tail: tailPlanOf(card, agent.liveLayers),
-    ...keepOf(setup),
-    rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
+    rates: { read, write, cold: occasion.cold !== undefined, uncached: card.cache === "none" },
     ...(card.reasoningBoundToHistory && { binds: true }),
     ...(start.frozen && { memory: start.frozen }),
     forgotten: start.forgotten,
@@ -330,9 +329,6 @@ async function countLong({ countAhead }: Parts, events: Occasion["events"], epoc
   const bare = events.flatMap(({ content }) => content.flatMap((part) => (isMedia(part) ? [] : partText(part))));
   for (const text of [...framed, ...bare]) if (text.length > LONG) await countAhead(text);
 }
-
-/** Without a cache, every request reads everything again. */
-const NO_CACHE = { read: 1, write: 1 };
 
 /** The tools of the turn, as fixed at its start. */
 export function allowances(

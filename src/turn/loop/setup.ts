@@ -1,4 +1,4 @@
-import { type Keep, roomIn } from "../../compiler/index.ts";
+import { roomIn } from "../../compiler/index.ts";
 import {
   type Agent,
   type AgentName,
@@ -10,7 +10,7 @@ import {
   type ToolName,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { guessedWindow, rulesOf, samplingFor } from "../../wire/index.ts";
+import { guessedWindow, samplingFor } from "../../wire/index.ts";
 import { answersCall } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { RunOptions } from "../runtime.ts";
@@ -197,21 +197,6 @@ function withModelOf(declared: Agent | undefined, pinned: Agent): Agent {
 /** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
 export function limitOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): number {
   return roomIn(card.contextWindow, agent.budgets).limit;
-}
-
-/**
- * What stays whole of the conversation at a cut, and the prices that it is weighed by. An agent that says nothing of it keeps little, and is
- * not cut early: what others wrote stays anyway. Measured over talks of assistants, people and tools (`npm run bench -- evidence`).
- */
-export function keepOf(setup: Pick<TurnSetup, "agent" | "card">): { readonly keep: Keep } {
-  const {
-    agent: { budgets },
-    card,
-  } = setup;
-  const { read, write5m: write } = rulesOf(card).multipliers;
-  if (budgets.keep !== undefined) return { keep: { tokens: budgets.keep, read, write } };
-  const tokens = Math.min(600, Math.floor(limitOf(setup) / 10));
-  return { keep: { tokens, read, write, floor: { plain: 8_000, withResults: 12_000 } } };
 }
 
 type ModelSetup = Pick<TurnSetup, "agent" | "card" | "reasoning" | "parameters">;
