@@ -155,7 +155,7 @@ const BUDGETS = z.strictObject({
   history: tokens(1)
     .optional()
     .describe(
-      "Tokens that the conversation claims, at most half of what may be sent: layers beyond their budgets and `system` leave this much free from the first message on, and a conversation that has no more is not cut while they can give way. Default: nothing is left free ahead; once there is no room, it claims a quarter of what may be sent.",
+      "Tokens that the conversation claims, at most half of what may be sent: layers beyond their budgets and `system` leave this much free from the first message on, and a conversation that has no more is not cut for want of room while they can give way. Default: nothing is left free ahead; once there is no room, it claims a quarter of what may be sent.",
     ),
   message: z
     .int()
