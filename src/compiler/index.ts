@@ -16,5 +16,5 @@ export { memoriesShown } from "./shown-layers.ts";
 export { type StretchRequest, type SummaryGroup, stretchRequest } from "./stretch.ts";
 export { messagesCut, saidSummaryRequest, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
-export { countMessage, countRequest, countTools } from "./tokens.ts";
+export { countMessage, countRequest, countTools, transcriptSum } from "./tokens.ts";
 export { beginningShown, STANDING_LINES } from "./wording.ts";

@@ -1,6 +1,6 @@
-import { type Compilation, type CompileInput, compile, type Summary } from "../../compiler/index.ts";
+import { type Compilation, type CompileInput, compile, type Summary, transcriptSum } from "../../compiler/index.ts";
 import { paceOf, rulesOf, whenToFold } from "../../wire/index.ts";
-import type { Past } from "./plan-request.ts";
+import { type Past, turnStarts } from "./plan-request.ts";
 import type { TurnSetup } from "./steps.ts";
 
 /** For a thread whose cache has certainly expired: the rates that decide whether to cut it now. */
@@ -24,9 +24,7 @@ export function coldCache({ agent, model, card }: TurnSetup, past: Past, at: num
   const isLong = last.breakpoints.at(-1)?.lifetime === "1h";
   const { short, long = short } = card.lifetimes;
   if (at - last.at < (isLong ? long : short) * 1_000) return;
-  // Of a turn's requests only the first comes after a pause.
-  const starts = new Map(sent.toReversed().map((one) => [`${one.epoch}/${one.base}`, one.at]));
-  const pace = paceOf([[...starts.values(), at]], card.lifetimes);
+  const pace = paceOf([[...turnStarts(sent), at]], card.lifetimes);
   const sumsUp = agent.summaries === true && model.ref === model.wire;
   const ratio = card.price.input > 0 ? card.price.output / card.price.input : USUAL_RATIO;
   return {
@@ -52,8 +50,7 @@ export function compileFirst(input: CompileInput, cold: ColdCache | undefined): 
   if (cold === undefined || cutting === undefined || compilation.epoch !== input.epoch) return plain;
   const tokensAt = (...places: readonly string[]): number =>
     entries.filter(({ place }) => places.includes(place)).reduce((sum, { tokens }) => sum + tokens, 0);
-  const { transcript } = compilation.epoch;
-  const tokens = transcript.reduce((sum, one) => sum + (one.turn === null ? 0 : one.tokens), 0);
+  const { tokens } = transcriptSum(compilation.epoch.transcript).turns;
   // What earlier cuts left stays at this one, too.
   const prefix = tokensAt("tools", "system", "transcript") - tokens;
   const conversation = { ...cutting, tokens, prefix };

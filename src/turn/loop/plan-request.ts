@@ -46,6 +46,11 @@ export interface Past {
 
 export const NO_PAST: Past = { sent: [], starts: [] };
 
+/** When the turns of these requests began, in no order: of a turn's requests only the first comes after a pause. */
+export const turnStarts = (sent: Past["sent"]): readonly number[] => [
+  ...new Map(sent.toReversed().map(({ epoch, base, at }) => [`${epoch}/${base}`, at])).values(),
+];
+
 /** The record's view of a thread's past; if there is no thread yet, of the agent's other threads. */
 export async function pastOf(
   parts: Parts,
@@ -188,7 +193,7 @@ const isReadAgain = ({ setup: { agent } }: Underway): boolean => agent.history !
 function isOnly({ setup: { agent, card }, past, requests }: Underway): boolean {
   if (requests.length > 0) return false;
   if (agent.tools.length === 0) return true;
-  const turns = new Set(past.sent.map(({ epoch, base }) => `${epoch}/${base}`)).size;
+  const turns = turnStarts(past.sent).length;
   // One more turn of each kind than there were, as long as there are few.
   const others = (past.sent.length - turns + 1) / (past.sent.length + 2);
   const { read, write5m } = rulesOf(card).multipliers;
